@@ -4,6 +4,8 @@ import asyncio
 import json
 import signal
 import threading
+import urllib.error
+import urllib.parse
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -253,6 +255,32 @@ def test_accounts_and_caps_are_seen_at_once_and_catalogs_after_a_signal(served, 
     catalog.write_text(text)
     assert 'door="wire",kind="login",outcome="login-refused"' in served.http("/metrics")[1]
     assert 'door="http",kind="login",outcome="login-refused"' in served.http("/metrics")[1]
+
+
+def test_changes_of_accounts_are_in_the_log(served):
+    owner = served.secrets("owner")["token"]
+    assert served.http("/v1/analysts", owner, {"name": "zoe"})[0] == 201
+    change = served.wait_for("change")
+    assert (change["analyst"], change["kind"], change["target"]) == ("owner", "add-account", "zoe")
+    assert served.http("/v1/analysts/nobody/rotate", owner, {})[0] == 404
+    assert served.http("/v1/analysts/zoe/rotate", owner, {})[0] == 200
+    assert served.wait_for("change")["kind"] == "rotate-account"
+
+
+@pytest.mark.parametrize("door", ["wire", "http", "mcp", "console"])
+def test_a_refused_login_is_counted_and_logged_without_a_name(served, door):
+    if door == "wire":
+        with pytest.raises(psycopg.OperationalError):
+            served.connect(SECRET, SECRET)
+    elif door == "console":
+        form = urllib.parse.urlencode({"name": SECRET, "password": SECRET}).encode()
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(f"http://{served.started['console']}/sign-in", form)
+        refused.value.close()
+    else:
+        assert served.http("/mcp" if door == "mcp" else "/v1/me", SECRET, {} if door == "mcp" else None)[0] == 401
+    assert f'door="{door}",kind="login",outcome="login-refused"' in served.http("/metrics")[1]
+    assert SECRET not in "".join(served.lines)
 
 
 def comment(served, token):

@@ -82,7 +82,6 @@ class StatementEvent:
         seconds: Time from its arrival to its end.
         epsilon: The charge.
         reused: True if the answer had been paid for before.
-        target: Name of the account, or id of the request, that an owner changed.
     """
 
     door: str
@@ -93,7 +92,6 @@ class StatementEvent:
     seconds: float
     epsilon: float = 0.0
     reused: bool = False
-    target: str | None = None
 
 
 def quiet(event: StatementEvent) -> None:
@@ -350,31 +348,6 @@ class Gateway:
         """Return the dataset as this identity may read its spending."""
         own = self.view(identity, dataset)
         return own if identity.role is Role.ANALYST else self._databases[dataset]
-
-    async def administer(
-        self, identity: Identity, kind: str, target: str | None, work: Callable[[], T], *, door: str
-    ) -> T:
-        """Change accounts or decide about requests, and report who did what.
-
-        Args:
-            identity: Who does it; `work` refuses those who may not.
-            kind: Name of the change for the log, such as "add-account".
-            target: Name of the account, or id of the request.
-            work: Makes the change, in a thread.
-            door: Where it came in.
-        """
-        began, outcome, changed = time.monotonic(), "internal", None
-        try:
-            result = await asyncio.to_thread(work)
-            outcome, changed = "ok", target  # a name that was refused may hold anything, and is not reported
-        except HedgerowError as error:
-            outcome = error.code
-            raise
-        finally:
-            seconds = time.monotonic() - began
-            self._observe(StatementEvent(door, "", identity.name, kind, outcome, seconds, target=changed))
-        self._known.clear()
-        return result
 
     def report_refused_login(self, door: str) -> None:
         """Report a login that failed. It has no name: some type a password in its place."""

@@ -41,8 +41,11 @@ class RequestLog:
             seconds=round(event.seconds, 6),
             epsilon=event.epsilon,
             reused=event.reused,
-            **({} if event.target is None else {"target": event.target}),
         )
+
+    def observe_change(self, by: str, kind: str, target: str) -> None:
+        """Write the line of a change to accounts or requests: who made it, its kind, and whose or which one it is."""
+        self.write(event="change", request=request_id.get(), analyst=by, kind=kind, target=target)
 
     def write(self, **fields: object) -> None:
         """Write one line, with the time."""

@@ -100,6 +100,7 @@ class Server:
         """Start every part, each with what closes it; listeners come last."""
         configuration, tls = self._configuration, self._tls
         access = parts.enter_context(closing(await asyncio.to_thread(open_access, configuration.store)))
+        access.observe_change = self._log.observe_change
         self._databases = await asyncio.to_thread(open_datasets, configuration.datasets)
         parts.push_async_callback(self._close_databases)
         metrics = Metrics(lambda: gateway.load, self._budgets)

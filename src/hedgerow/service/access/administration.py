@@ -1,7 +1,8 @@
 """Rights over accounts and requests, for every interface: who may see, make and decide them.
 
 An owner of some datasets manages the accounts and requests of these alone: nobody grants more than they have. What
-somebody may not see is refused in the same words as what does not exist.
+somebody may not see is refused in the same words as what does not exist. Every change is reported to the store's
+`observe_change`, for the log.
 """
 
 from hedgerow.service.access.model import (
@@ -35,19 +36,24 @@ def add_account(access: AccessStore, owner: Identity, identity: Identity) -> Cre
         raise AccessError(
             "An owner of some datasets adds accounts for these alone.", hint="Name datasets that you may use."
         )
-    return access.add(identity)
+    credentials = access.add(identity)
+    access.observe_change(owner.name, "add-account", identity.name)
+    return credentials
 
 
 def rotate_account(access: AccessStore, owner: Identity, name: str) -> Credentials:
     """Replace password and token of an account; the old ones end at once."""
     _require_managed(access, owner, name)
-    return access.rotate(name)
+    credentials = access.rotate(name)
+    access.observe_change(owner.name, "rotate-account", name)
+    return credentials
 
 
 def remove_account(access: AccessStore, owner: Identity, name: str) -> None:
     """Remove an account. Its charges stay in the ledger."""
     _require_managed(access, owner, name)
     access.remove(name)
+    access.observe_change(owner.name, "remove-account", name)
 
 
 def visible_requests(
@@ -73,6 +79,7 @@ def decide_request(access: AccessStore, owner: Identity, identifier: str, state:
         raise ServiceError(
             "The request is not pending any more.", code="request-decided", hint="Read it to see who decided."
         )
+    access.observe_change(owner.name, f"{state.value}-request", identifier)
     return visible_request(access, owner, identifier)
 
 

@@ -4,7 +4,7 @@ The ledger knows analysts by name and does not verify the name. The service does
 only a store of accounts or an identity provider may make.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -117,6 +117,9 @@ class ApprovalRequest:
 
 class AccessStore(Protocol):
     """Accounts and requests of one service. Safe to use from many threads and, on one store, from many processes."""
+
+    observe_change: Callable[[str, str, str], None]
+    """Called after an owner changed something: with the owner, the kind of the change, and its target."""
 
     def account(self, name: str) -> UserAccount | None:
         """Return the account called `name`, if there is one."""

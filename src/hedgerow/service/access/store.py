@@ -69,6 +69,8 @@ class SqlAccessStore(ABC):
 
     def __init__(self, prefix: str) -> None:
         self._prefix = prefix
+        self.observe_change: Callable[[str, str, str], None] = _unobserved
+        """Called after an owner changed something; see `AccessStore`."""
         self._accounts, self._tokens, self._requests = map(self.table, ("accounts", "tokens", "requests"))
 
     def table(self, name: str) -> str:
@@ -193,6 +195,10 @@ class SqlAccessStore(ABC):
         execute(f"DELETE FROM {self._tokens} WHERE name = ?", name)
         execute(f"INSERT INTO {self._tokens} VALUES (?, ?)", hash_token(credentials.token), name)
         return credentials
+
+
+def _unobserved(by: str, kind: str, target: str) -> None:
+    """Report nothing."""
 
 
 def _to_accounts(rows: Iterable[Sequence[Any]]) -> list[UserAccount]:

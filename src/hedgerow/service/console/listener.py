@@ -1,6 +1,7 @@
 """The console's listener: NiceGUI under uvicorn."""
 
 import ssl
+from functools import partial
 
 import uvicorn
 from fastapi import FastAPI
@@ -45,7 +46,7 @@ class ConsoleListener(UvicornListener):
         api: str | None = None,
         reload: Reload | None = None,
     ) -> None:
-        sessions = Sessions(access, close_pages)
+        sessions = Sessions(access, close_pages, partial(gateway.report_refused_login, "console"))
         application = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
         application.include_router(sign_in_routes(sessions, secure=tls is not None))
         application.include_router(asset_routes())

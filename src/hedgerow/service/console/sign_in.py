@@ -57,11 +57,18 @@ class Sessions:
     Args:
         access: The accounts.
         close: Called with the identifiers of the open pages of a session that ends.
+        report: Called for each login that is refused.
     """
 
-    def __init__(self, access: AccessStore, close: Callable[[Collection[str]], None] = lambda _: None) -> None:
+    def __init__(
+        self,
+        access: AccessStore,
+        close: Callable[[Collection[str]], None] = lambda _: None,
+        report: Callable[[], None] = lambda: None,
+    ) -> None:
         self._access = access
         self._close = close
+        self._report = report
         self._sessions: dict[str, SignedIn] = {}
         self._throttle = Throttle()
         self._one_at_a_time = asyncio.Lock()
@@ -81,6 +88,7 @@ class Sessions:
             matches = await asyncio.to_thread(password_matches, password, verifier)
             if account is None or not matches:
                 self._throttle.failed(address, name)
+                self._report()
                 return None
             self._throttle.succeeded(address, name)
         self._forget_ended()

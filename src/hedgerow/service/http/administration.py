@@ -1,10 +1,8 @@
 """Routes of accounts and of requests for approval."""
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import asdict
-from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from fastapi import APIRouter
 from starlette.responses import Response
@@ -24,9 +22,6 @@ from hedgerow.service.http.bodies import AccountBody
 from hedgerow.service.http.caller import AuthenticatedCall, Caller
 from hedgerow.service.http.responses import as_plain, json_response
 
-T = TypeVar("T")
-
-DOOR = "http"
 routes = APIRouter()
 
 
@@ -57,12 +52,8 @@ async def deny(request_id: str, caller: Caller) -> Response:
 
 
 async def _decide(caller: AuthenticatedCall, request_id: str, state: RequestState) -> Response:
-    work = partial(decide_request, caller.access, caller.identity, request_id, state)
-    return json_response(_plain_request(await _administer(caller, f"{state.value}-request", request_id, work)))
-
-
-async def _administer(caller: AuthenticatedCall, kind: str, target: str, work: Callable[[], T]) -> T:
-    return await caller.gateway.administer(caller.identity, kind, target, work, door=DOOR)
+    decided = await asyncio.to_thread(decide_request, caller.access, caller.identity, request_id, state)
+    return json_response(_plain_request(decided))
 
 
 def _plain_request(request: ApprovalRequest) -> dict[str, Any]:
@@ -82,23 +73,20 @@ async def add(body: AccountBody, caller: Caller) -> Response:
     """Add an account, and return its password and token. They are shown once. For owners."""
     datasets = None if body.datasets is None else frozenset(body.datasets)
     identity = Identity(body.name, body.role, datasets)
-    work = partial(add_account, caller.access, caller.identity, identity)
-    return _shown(body.name, await _administer(caller, "add-account", body.name, work), 201)
+    return _shown(body.name, await asyncio.to_thread(add_account, caller.access, caller.identity, identity), 201)
 
 
 @routes.delete("/v1/analysts/{name}", tags=["accounts"], status_code=204, responses=examples.REMOVED)
 async def remove(name: str, caller: Caller) -> Response:
     """Remove an account. Its charges stay in the ledger. For owners."""
-    work = partial(remove_account, caller.access, caller.identity, name)
-    await _administer(caller, "remove-account", name, work)
+    await asyncio.to_thread(remove_account, caller.access, caller.identity, name)
     return Response(status_code=204)
 
 
 @routes.post("/v1/analysts/{name}/rotate", tags=["accounts"], responses=examples.ROTATED)
 async def rotate(name: str, caller: Caller) -> Response:
     """Replace password and token of an account; the old ones end at once. For owners."""
-    work = partial(rotate_account, caller.access, caller.identity, name)
-    return _shown(name, await _administer(caller, "rotate-account", name, work), 200)
+    return _shown(name, await asyncio.to_thread(rotate_account, caller.access, caller.identity, name), 200)
 
 
 def _shown(name: str, credentials: Credentials, status: int) -> Response:
