@@ -5,12 +5,16 @@ The questions are those of real clients: each client runs against the plain serv
 
 import asyncio
 import re
+import shutil
 import socket
 import subprocess
 import sys
 from collections import Counter
+from pathlib import Path
 
+import adbc_driver_postgresql.dbapi as adbc
 import asyncpg
+import ibis
 import pandas as pd
 import psycopg
 import pyodbc
@@ -18,6 +22,7 @@ import pytest
 import sqlalchemy
 from psycopg.types import TypeInfo
 from tests.service.shadow.conftest import ALICE, BOB
+from tests.service.tool_environments import environment
 
 from hedgerow.errors import BackendError
 from hedgerow.service.shadow.cluster import SETTINGS, OwnServer
@@ -38,7 +43,9 @@ UNION ALL SELECT oid, 'role ' || rolname FROM pg_roles WHERE rolname = current_u
 """
 """Numbers of objects that differ between two servers, and names that do not."""
 
-RENAMED = re.compile(rb"_?(pg_database|pg_any_database|any_pg_\w+)$")
+RENAMED = re.compile(
+    rb"(?:relation |type )?(?:pg_toast.pg_toast_relation )?_?(pg_database|pg_any_database|any_pg_\w+)(?:\[\])?$"
+)
 """The list of databases is a view in the shadow, and some functions are replaced; rows that name them are left out."""
 
 
@@ -90,6 +97,9 @@ def names(plain, shadow, run):
         ]
         await straight.close()
         await shadowed.close()
+        for numbered in read:  # the name of a TOAST table has a number in it: that of its table
+            for oid, name in numbered.items():
+                numbered[oid] = re.sub(r"(?<=pg_toast_)\d+", lambda m, by=numbered: by.get(int(m[0]), m[0]), name)
         return read
 
     return run(ask())
@@ -156,13 +166,13 @@ async def _rows(session, statement, names):
     except ShadowError as error:
         return error.fields["C"]
     known = {str(oid).encode(): name for oid, name in names.items()}
-    return Counter(
+    named = [
         tuple(
             re.sub(rb"\b\d{5,}\b", lambda m: known.get(m[0], m[0].decode()).encode(), value or b"NULL") for value in row
         )
         for row in rows
-        if not any(value and RENAMED.match(value) for value in row)
-    )
+    ]
+    return Counter(row for row in named if not any(RENAMED.match(value) for value in row))
 
 
 PSQL = r"""\d|\dt|\d patients|\d visits|\d+ visits|\dn|\dn+|\df|\dv|\di|\ds|\dT|\dp|\dp patients|\dd|\da|\do|\dC|\dF|
@@ -170,11 +180,12 @@ PSQL = r"""\d|\dt|\d patients|\d visits|\d+ visits|\dn|\dn+|\df|\dv|\di|\ds|\dT|
 """Commands of psql that ask catalogs."""
 
 
+@pytest.mark.skipif(shutil.which("psql") is None, reason="psql is not installed (Debian: postgresql-client)")
 @pytest.mark.parametrize("command", PSQL.replace("\n", "").split("|"))
 def test_psql(same, port, command):
     def client():
         url = f"postgresql://alice@127.0.0.1:{port}/hospital"
-        subprocess.run(["/usr/bin/psql", "-X", url, "-c", command], check=False, capture_output=True, timeout=60)  # noqa: S603 - our own words
+        subprocess.run([shutil.which("psql"), "-X", url, "-c", command], check=False, capture_output=True, timeout=60)  # noqa: S603 - our own words
 
     same(client, 1)
 
@@ -222,6 +233,26 @@ def test_psycopg_and_asyncpg(same, port):
     same(client, 6)
 
 
+@pytest.mark.filterwarnings("ignore:The 'future.infer_string' option:Warning")
+def test_adbc_and_ibis(same, port):
+    def client():
+        with adbc.connect(f"postgresql://alice@127.0.0.1:{port}/hospital") as connection:
+            connection.adbc_get_objects(depth="all", catalog_filter="hospital").read_all()
+            connection.adbc_get_table_schema("patients")
+            connection.adbc_get_table_types()
+        server = ibis.postgres.connect(host="127.0.0.1", port=port, user="alice", database="hospital")
+        server.list_tables()
+        server.list_databases()
+        server.table("visits").schema()
+        server.disconnect()
+
+    same(client, 8)
+
+
+@pytest.mark.skipif(
+    "PostgreSQL Unicode" not in pyodbc.drivers(),
+    reason="the ODBC driver is not installed (Debian: odbc-postgresql, unixodbc)",
+)
 def test_odbc(same, port):
     def client():
         where = f"Driver=PostgreSQL Unicode;Server=127.0.0.1;Port={port};Database=hospital;Uid=alice;Pwd=x"
@@ -269,7 +300,10 @@ connection.close()
 """
 
 
-@pytest.mark.slow
+@pytest.mark.skipif(
+    shutil.which("java") is None or not Path("/usr/share/java/postgresql.jar").exists(),
+    reason="the JDBC driver is not installed (Debian: libpostgresql-jdbc-java)",
+)
 def test_jdbc(same, port):
     same(lambda: subprocess.run([sys.executable, "-c", JDBC, str(port)], check=True, timeout=100), 15)  # noqa: S603 - our own text
 
@@ -300,6 +334,43 @@ OTHERS = [
     "SELECT 'patients'::regclass::text, to_regclass('nowhere'), pg_table_is_visible('visits'::regclass)",
     "SELECT rolname, rolsuper, rolcanlogin FROM pg_roles WHERE rolname = current_user",
     "SELECT usename, usesuper FROM pg_user WHERE usename = current_user",
+    """SELECT n.nspname, d.description FROM pg_catalog.pg_namespace n LEFT OUTER JOIN pg_catalog.pg_description d
+        ON d.objoid = n.oid AND d.objsubid = 0 AND d.classoid = 'pg_namespace'::regclass ORDER BY nspname""",
+    """SELECT c.oid, c.relname, c.relkind, c.relhasindex, c.relchecks, c.reltriggers, d.description FROM (SELECT *, 0 AS
+        reltriggers FROM pg_catalog.pg_class) c LEFT OUTER JOIN pg_catalog.pg_description d ON d.objoid = c.oid AND
+        d.objsubid = 0 AND d.classoid = 'pg_class'::regclass WHERE c.relnamespace = 'public'::regnamespace
+        AND c.relkind NOT IN ('i', 'I', 'c')""",
+    """SELECT c.relname, a.attname, a.attnum, a.atttypmod, a.attidentity, pg_catalog.pg_get_expr(ad.adbin, ad.adrelid,
+        true) AS def_value, dsc.description FROM pg_catalog.pg_attribute a INNER JOIN pg_catalog.pg_class c ON
+        (a.attrelid = c.oid) LEFT OUTER JOIN pg_catalog.pg_attrdef ad ON (a.attrelid = ad.adrelid AND a.attnum =
+        ad.adnum) LEFT OUTER JOIN pg_catalog.pg_description dsc ON (c.oid = dsc.objoid AND a.attnum = dsc.objsubid)
+        WHERE NOT a.attisdropped AND c.relkind NOT IN ('i', 'I', 'c') AND c.oid = 'public.visits'::regclass""",
+    """SELECT c.conname, c.contype, t.relname, c.conkey, c.confkey, pg_catalog.pg_get_constraintdef(c.oid) FROM
+        pg_catalog.pg_constraint c JOIN pg_catalog.pg_class t ON c.conrelid = t.oid LEFT JOIN pg_catalog.pg_class rt
+        ON c.confrelid = rt.oid WHERE t.relnamespace = 'public'::regnamespace""",
+    """SELECT i.indkey, i.indisunique, i.indisprimary, am.amname, pg_catalog.pg_get_indexdef(i.indexrelid, 1, true) FROM
+        pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid JOIN pg_catalog.pg_am am ON
+        c.relam = am.oid WHERE i.indrelid = 'patients'::regclass""",
+    """SELECT t.typname, t.typlen, t.typelem, format_type(t.oid, NULL) FROM pg_catalog.pg_type t WHERE t.typname IS NOT
+        NULL AND t.typnamespace = 'pg_catalog'::regnamespace AND t.typtype = 'b'""",
+    "SELECT proname, pg_get_function_identity_arguments(oid) FROM pg_proc WHERE pronamespace = 'public'::regnamespace",
+    "SELECT tgname, pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal",
+    "SELECT extname, extversion FROM pg_extension",
+    "SELECT * FROM pg_catalog.pg_policies",
+    "SELECT collname, collprovider FROM pg_collation WHERE collname IN ('default', 'C')",
+    "SELECT lanname FROM pg_language ORDER BY 1",
+    "SELECT schemaname, matviewname FROM pg_matviews",
+    "SELECT * FROM information_schema.role_table_grants WHERE table_name = 'patients' AND grantee = 'PUBLIC'",
+    """SELECT kcu.column_name, tc.constraint_type FROM information_schema.table_constraints tc JOIN
+        information_schema.key_column_usage kcu USING (constraint_schema, constraint_name)
+        WHERE tc.table_name = 'patients'""",
+    """SELECT table_schema, table_name, column_name, ordinal_position, is_nullable, udt_name, CASE WHEN data_type =
+        'ARRAY' THEN 'array' ELSE data_type END FROM information_schema.columns ORDER BY 1, 2, 4 LIMIT 5000""",
+    "SELECT pg_is_in_recovery(), current_setting('transaction_read_only'), inet_server_port() IS NULL",
+    "SELECT current_catalog, session_user, current_schema(), pg_backend_pid() > 0",
+    "SELECT oid::regtype::text, typarray::regtype::text FROM pg_type WHERE typname IN ('int4', 'text', 'timestamptz')",
+    "SELECT set_config('search_path', 'public', false), current_setting('search_path')",
+    "SHOW max_identifier_length",
     "SHOW transaction_isolation",
     "SHOW server_encoding",
     "BEGIN; SAVEPOINT a; ROLLBACK TO SAVEPOINT a; COMMIT",
@@ -311,6 +382,51 @@ OTHERS = [
 
 def test_other_tools(plain, shadow, router, names, run):
     run(_compare(plain, shadow, router, names, OTHERS))
+
+
+SUPERSET = """
+import sys, sqlalchemy
+engine = sqlalchemy.create_engine(f"postgresql+psycopg2://alice@127.0.0.1:{sys.argv[1]}/hospital")
+from superset.db_engine_specs.postgres import PostgresEngineSpec
+with engine.connect() as connection:
+    inspector = sqlalchemy.inspect(connection)
+    for schema in inspector.get_schema_names():
+        inspector.get_table_names(schema)
+        inspector.get_view_names(schema)
+    for table in inspector.get_table_names("public"):
+        inspector.get_columns(table, "public")
+        inspector.get_pk_constraint(table, "public")
+        inspector.get_foreign_keys(table, "public")
+        inspector.get_indexes(table, "public")
+        inspector.get_unique_constraints(table, "public")
+        inspector.get_table_comment(table, "public")
+"""
+DBT = ("show", "--inline", "SELECT 1 AS n"), ("docs", "generate", "--no-compile"), ("debug",)
+
+
+@pytest.mark.slow
+def test_superset(same, port):
+    python = environment("superset") / "bin" / "python"
+    same(lambda: subprocess.run([python, "-c", SUPERSET, str(port)], check=False, timeout=200), 20)  # noqa: S603 - our own text
+
+
+@pytest.mark.slow
+def test_dbt(same, port, tmp_path):
+    place = f"type: postgres, host: 127.0.0.1, port: {port}, user: alice, password: x, dbname: hospital, schema: public"
+    (tmp_path / "profiles.yml").write_text(f"hospital: {{target: here, outputs: {{here: {{{place}}}}}}}\n")
+    (tmp_path / "dbt_project.yml").write_text('name: hospital\nversion: "1.0.0"\nprofile: hospital\n')
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "sources.yml").write_text(
+        "sources: [{name: hospital, schema: public, tables: [{name: patients}, {name: visits}]}]\n"
+    )
+
+    def client():
+        for words in DBT:
+            program = environment("dbt") / "bin" / "dbt"
+            variables = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "DBT_SEND_ANONYMOUS_USAGE_STATS": "false"}
+            subprocess.run([program, *words], cwd=tmp_path, env=variables, check=False, timeout=200)  # noqa: S603 - likewise
+
+    same(client, 4)
 
 
 def test_a_browser_sees_its_own_database_and_role_alone(shadow, run):

@@ -4,28 +4,12 @@ import socket
 import subprocess
 
 import pytest
-from tests.installed.environments import ROOT, empty_environment, install
+from tests.service.tool_environments import environment
 from tests.service.wire.conftest import QUESTION, port_of
 from tests.service.wire.superset_client import Superset, chart, metric
 
-TOOLS = ROOT / ".cache" / "tools"
-NEEDS = {
-    "jupysql": ("jupysql>=0.10,<0.12", "psycopg[binary]>=3.2", "ipykernel", "pandas", "matplotlib"),
-    "dbt": ("dbt-core>=1.9,<1.11", "dbt-postgres>=1.9,<1.11"),
-    "superset": ("apache-superset>=6,<7", "psycopg2-binary", "rich"),
-}
 REGIONS = ["east", "islands", "north", "south", "west"]
 pytestmark = pytest.mark.slow
-
-
-def environment(name):
-    """The environment of a tool, which is kept in `.cache`."""
-    folder = TOOLS / name
-    if not (folder / "complete").exists():
-        empty_environment(folder, [])
-        install(folder, *NEEDS[name])
-        (folder / "complete").touch()
-    return folder
 
 
 def free_port():
