@@ -330,3 +330,15 @@ def test_what_is_no_query_is_refused_and_writes_nothing(connection):
     ):
         with pytest.raises(psycopg.errors.FeatureNotSupported):
             connection.execute(statement)
+
+
+def test_columns_without_an_alias_have_the_names_that_postgres_gives_them(server):
+    with psycopg.connect(server.url, options="-c hedgerow.intervals=on", autocommit=True) as connection:
+        cursor = connection.execute("SELECT COUNT(*), AVG(age), region AS Place FROM patients GROUP BY region")
+        names = [column.name for column in cursor.description]
+        assert names == ["count", "count_lower", "count_upper", "avg", "avg_lower", "avg_upper", "place"]
+        rows = cursor.fetchall()
+        assert all(row[1] <= row[0] <= row[2] for row in rows if row[0] is not None)
+        assert any(row[4] < row[3] < row[5] for row in rows if row[3] is not None)
+        cursor = connection.execute("SELECT MEDIAN(age), COUNT(*) FILTER (WHERE smoker) FROM patients")
+        assert [column.name for column in cursor.description][::3] == ["median", "count"]

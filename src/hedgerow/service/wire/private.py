@@ -130,21 +130,27 @@ class PrivateStatements:
     async def _describe(
         self, query: str, types: Sequence[int], values: Sequence[object] | None, *, probe: bool
     ) -> tuple[ResultColumn, ...]:
-        """Return the columns as hedgerow describes them.
+        """Return the columns as hedgerow describes them, with the names that PostgreSQL gives them (`count`).
 
         The shadow describes a probe that shows no row (`SELECT * … LIMIT 0`), and a statement that samples do not fit.
         """
+        seen = await self._types(query, types)
         params = values if values is not None else [_sample(type_id, index) for index, type_id in enumerate(types)]
         try:
             described = await self._gateway.describe(
                 self._identity, self.dataset, query, params or None, door=DOOR, dialect=DIALECT
             )
         except HedgerowError:
-            seen = await self._types(query, types)
             if seen is None or not seen.columns or not (probe or (types and values is None)):
                 raise
             return tuple(ResultColumn(column.name, BY_ID.get(column.type_id, TEXT)) for column in seen.columns)
-        return tuple(ResultColumn(column.name, column_type(column.type), column.noisy) for column in described.columns)
+        names = [column.name for column in (seen and seen.columns) or ()]
+        if len(names) != len(described.columns):
+            names = [column.name for column in described.columns]
+        return tuple(
+            ResultColumn(name, column_type(column.type), column.noisy, column.name)
+            for name, column in zip(names, described.columns, strict=True)
+        )
 
     async def ask(self, query: str, given: Sequence[int], values: Sequence[object]) -> StatementResult:
         """Ask a question and return its answer as rows."""

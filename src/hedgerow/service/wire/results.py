@@ -19,11 +19,12 @@ BINARY_TRAILER = b"\xff\xff"
 
 @dataclass(frozen=True, slots=True)
 class ResultColumn:
-    """One column of a result."""
+    """One column of a result: `source` is its name in the answer, where the client is shown another."""
 
     name: str
     type: WireType
     noisy: bool = False
+    source: str | None = None
 
     @property
     def described(self) -> tuple[str, int, int]:
@@ -70,7 +71,7 @@ def answer_result(
     for column, values in zip(columns, table.columns, strict=True):
         shown.append(values.to_pylist())
         if intervals and column.noisy:
-            bars = [row.get(column.name) for row in answer.intervals]
+            bars = [row.get(column.source or column.name) for row in answer.intervals]
             if pa.types.is_integer(values.type):
                 bars = [None if bar is None else rounded_outwards(bar) for bar in bars]
             shown.append([None if bar is None or math.isnan(bar.lower) else bar.lower for bar in bars])
