@@ -71,7 +71,7 @@ class Superset:
 
     def call(self, method, path, body=None):
         """The JSON of a response; a refusal is an AssertionError with its text."""
-        headers = {"Content-Type": "application/json"}
+        headers = {} if body is None else {"Content-Type": "application/json"}
         headers |= {"Authorization": f"Bearer {self._token}"} if self._token else {}
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(f"{self._address}/api/v1/{path}", data, headers, method=method)  # noqa: S310

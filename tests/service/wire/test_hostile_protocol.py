@@ -16,7 +16,7 @@ from tests.service.wire.raw_client import RawClient, fields, sasl_first
 from hedgerow.service.shadow.relay import ScramProof
 
 SYNC = message(b"S")
-FEW, MANY = 120, 6000
+FEW, MANY = 100, 3000
 """Number of broken sessions in the default and in the slow test."""
 
 
