@@ -1,6 +1,8 @@
 """psql, as Debian ships it: lists, describes, asks, shows the caret of a refusal, over TLS."""
 
+import asyncio
 import shutil
+import signal
 import subprocess
 
 import pytest
@@ -49,6 +51,38 @@ def test_a_refusal_points_at_its_word(server):
         "DETAIL:  code: unknown-column\n"
         "HINT:  The columns are id, region, age, sex, smoker, cover.\n"
     )
+
+
+def test_a_variable_of_psql_is_put_in(server):
+    script = "\\set age 40\nSELECT COUNT(*) AS n FROM patients WHERE age > :age"
+    words = [PSQL, "-X", server.tls_url]
+    done = subprocess.run(words, input=script, capture_output=True, text=True, check=True, timeout=60)  # noqa: S603 - our own words
+    assert "(1 row)" in done.stdout, done.stderr
+
+
+def test_control_c_cancels_the_statement(server, gate):
+    question = "SELECT COUNT(*) FROM patients WHERE age BETWEEN 27 AND 61"
+    words = [PSQL, "-X", server.tls_url, "-c", question]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as client:  # noqa: S603 - likewise
+        assert gate.reached.wait(60)
+        client.send_signal(signal.SIGINT)
+        assert server.run(_cancelled(server))
+        gate.opened.set()
+        _, errors = client.communicate(timeout=60)
+    assert "ERROR:  The statement was cancelled" in errors
+    assert "stays charged" in errors
+    shown, notices = psql(server.tls_url, question)
+    assert "(1 row)" in shown
+    assert "free" in notices, "asked again, it is covered by its charge"
+
+
+async def _cancelled(server):
+    """Wait until a running statement was told to stop."""
+    for _ in range(1000):
+        if any(statement.requested for statement in server.gateway._running):
+            return True
+        await asyncio.sleep(0.02)
+    return False
 
 
 def test_results_are_copied(server):

@@ -1,11 +1,13 @@
 """Other clients in Python, for real: psycopg 2, asyncpg, SQLAlchemy, pandas, polars, ADBC, ibis.
 
-psycopg 2 cancels nothing here: its `cancel` holds Python's lock while it waits for the server in this process.
+psycopg 2 cancels in a process of its own: its `cancel` holds Python's lock while it waits for the server.
 """
 
 import asyncio
 import datetime as dt
 import ssl
+import subprocess
+import sys
 from decimal import Decimal
 
 import adbc_driver_postgresql.dbapi as adbc
@@ -13,6 +15,7 @@ import asyncpg
 import ibis
 import pandas as pd
 import polars as pl
+import psycopg
 import psycopg2
 import pytest
 import sqlalchemy as sa
@@ -49,6 +52,37 @@ def test_psycopg2_asks_describes_and_fetches_in_parts(server):
         assert isinstance(cursor.fetchone()[0], int)
     finally:
         connection.close()
+
+
+CANCELLING = """
+import sys, threading, psycopg2
+connection = psycopg2.connect(sys.argv[1])
+def cancel():
+    sys.stdin.readline()
+    connection.cancel()
+    print("cancelled", flush=True)
+threading.Thread(target=cancel).start()
+cursor = connection.cursor()
+try:
+    cursor.execute(sys.argv[2])
+except psycopg2.errors.QueryCanceled as error:
+    print(str(error).splitlines()[0], flush=True)
+connection.rollback()
+cursor.execute(sys.argv[2])
+print(len(cursor.fetchall()), flush=True)
+"""
+
+
+def test_psycopg2_cancels(server, gate):
+    query = "SELECT COUNT(*) FROM patients WHERE age BETWEEN 17 AND 64"
+    words = [sys.executable, "-c", CANCELLING, server.tls_url, query]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as client:  # noqa: S603 - our own words
+        assert gate.reached.wait(60)
+        print("now", file=client.stdin, flush=True)
+        assert client.stdout.readline() == "cancelled\n"
+        gate.opened.set()
+        assert "stays charged" in client.stdout.readline()
+        assert client.stdout.readline() == "1\n"
 
 
 def test_asyncpg_prepares_binds_in_binary_and_introspects(server):
@@ -139,10 +173,17 @@ def test_pandas_reads_an_answer(engine):
     assert list(frame.columns) == ["region", "n", "mean_age"]
     assert list(frame["region"]) == REGIONS[:4]
     assert str(frame["mean_age"].dtype) == "float64"
+    with pytest.raises((sa.exc.ProgrammingError, pd.errors.DatabaseError), match="There is no column 'nonsense'"):
+        pd.read_sql_query("SELECT nonsense FROM patients", engine)
+    with pytest.raises((sa.exc.NotSupportedError, pd.errors.DatabaseError), match="single rows"):
+        pd.read_sql_table("patients", engine)
 
 
 def test_adbc_and_polars_read_an_answer_as_arrow(server):
-    with adbc.connect(server.url) as connection, connection.cursor() as cursor:
+    with adbc.connect(server.tls_url) as connection, connection.cursor() as cursor:
+        listed = connection.adbc_get_objects(depth="tables", db_schema_filter="public").read_all().to_pylist()
+        assert {table["table_name"] for table in listed[0]["catalog_db_schemas"][0]["db_schema_tables"]} >= TABLES
+        assert "age" in connection.adbc_get_table_schema("patients").names
         cursor.execute(QUESTION)
         table = cursor.fetch_arrow_table()
         assert [str(field.type) for field in table.schema] == ["string", "int64", "double"]
@@ -151,16 +192,23 @@ def test_adbc_and_polars_read_an_answer_as_arrow(server):
         assert cursor.fetchone()[0] > 0
         with pytest.raises(adbc.Error, match="single rows"):
             cursor.execute("SELECT * FROM patients")
-    with adbc.connect(server.url) as connection:
+    with adbc.connect(server.tls_url) as connection:
         frame = pl.read_database(QUESTION, connection)
     assert frame["region"].to_list() == REGIONS
     assert frame.schema["n"] == pl.Int64
+    assert pl.read_database_uri(QUESTION, server.tls_url, engine="adbc").equals(frame)
 
 
 @pytest.mark.filterwarnings("ignore:The 'future.infer_string' option:Warning")
 def test_ibis_lists_describes_and_asks(server):
     connection = ibis.postgres.connect(
-        host="127.0.0.1", port=server.port, user="ana", password=server.password, database="hospital"
+        host="localhost",
+        port=port_of(server.encrypted),
+        user="ana",
+        password=server.password,
+        database="hospital",
+        sslmode="verify-full",
+        sslrootcert=str(server.certificate),
     )
     try:
         assert set(connection.list_tables()) >= TABLES
@@ -168,5 +216,7 @@ def test_ibis_lists_describes_and_asks(server):
         assert patients.schema()["age"].is_integer()
         query = patients.filter(patients.age > 30).group_by("region").agg(n=ibis._.count()).order_by("region")
         assert list(query.to_pandas()["region"]) == REGIONS
+        with pytest.raises(psycopg.errors.FeatureNotSupported, match="single rows"):
+            patients.limit(10).to_pandas()
     finally:
         connection.disconnect()
