@@ -302,7 +302,7 @@ connection.close()
 
 @pytest.mark.skipif(
     shutil.which("java") is None or not Path("/usr/share/java/postgresql.jar").exists(),
-    reason="the JDBC driver is not installed (Debian: libpostgresql-jdbc-java)",
+    reason="the JDBC driver is not installed (Debian: libpostgresql-jdbc-java, default-jre-headless)",
 )
 def test_jdbc(same, port):
     same(lambda: subprocess.run([sys.executable, "-c", JDBC, str(port)], check=True, timeout=100), 15)  # noqa: S603 - our own text
