@@ -14,7 +14,7 @@ COMMANDS = dict(typer.main.get_command(app).commands)
 
 
 def test_the_commands_are_those_that_work():
-    owner, analyst = {"init", "calibrate", "check", "audit"}, {"query", "quote", "shell", "mcp"}
+    owner, analyst = {"init", "calibrate", "check", "audit", "prepare"}, {"query", "quote", "shell", "mcp"}
     service, reports = {"serve", "analyst", "requests"}, {"batch", "publish", "verify", "key"}
     assert set(COMMANDS) == owner | analyst | service | reports | {
         "demo",

@@ -62,7 +62,7 @@ class DuckDB:
     ) -> None:
         self._connection = connection
         self._path = path
-        self.facts = KeptFacts()
+        self.facts = KeptFacts(None if path is None else path.with_name(f"{path.name}.facts"))
         self._stored: frozenset[str] = frozenset()
         database, current = _current_namespace(connection)
         self.dialect: Dialect = DUCKDB.at(database, schema or current)

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 from hedgerow.backends.base import failure
 from hedgerow.backends.duckdb import DuckDB
-from hedgerow.backends.facts import file_state
+from hedgerow.backends.facts import KeptFacts, file_state
 from hedgerow.dialects import DUCKDB
 from hedgerow.errors import BackendError
 
@@ -90,7 +90,7 @@ def open_views(source: Path) -> tuple[duckdb.DuckDBPyConnection, list[Files]]:
 
 def _opened(base: Path, entries: Iterable[Path]) -> DuckDB:
     connection, tables = _views(base, entries)
-    return Folder(connection, {table.name: table.paths for table in tables})
+    return Folder(connection, {table.name: table.paths for table in tables}, base)
 
 
 def _views(base: Path, entries: Iterable[Path]) -> tuple[duckdb.DuckDBPyConnection, list[Files]]:
@@ -122,9 +122,12 @@ def _views(base: Path, entries: Iterable[Path]) -> tuple[duckdb.DuckDBPyConnecti
 class Folder(DuckDB):
     """The tables of files, with the paths of each."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, paths: Mapping[str, tuple[Path, ...]]) -> None:
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, paths: Mapping[str, tuple[Path, ...]], base: Path
+    ) -> None:
         super().__init__(connection, handed_in=False)
         self._paths = paths
+        self.facts = KeptFacts(base / ".hedgerow.facts")
 
     def keeps_facts(self, tables: Collection[str]) -> bool:
         """Return whether these tables are files."""

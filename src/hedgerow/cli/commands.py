@@ -22,6 +22,7 @@ SUMMARIES = {
     "init": "Write a first catalog from a database's schema, and create its ledger. The owner's command.",
     "check": "Verify what can be verified about a catalog, and list what cannot. The owner's command.",
     "calibrate": "Find bounds and limits for a catalog privately, and pay for them. The owner's command.",
+    "prepare": "Compute facts about the rows before anybody asks, for fast first answers. The owner's command.",
     "query": "Ask a question, pay for it, and get numbers with error bars.",
     "quote": "Show the cost of a question and the predicted errors of its answers, for free.",
     "batch": "Ask the statements of a file together, for one charge: what they share is paid for once.",

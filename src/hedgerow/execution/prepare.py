@@ -1,0 +1,91 @@
+"""Facts about rows that the owner computes before anybody asks, kept in a file beside the data.
+
+Privacy: for the owner. It reads rows without a charge and releases nothing: neither what is returned nor whether it
+fails depends on a value. What is stored has names of people and counts, like the data beside it.
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hedgerow.backends.facts import SETTLED_NS, is_settled
+from hedgerow.compiled import CODES, HEAVY, PEOPLE, Query, Shortcut
+from hedgerow.errors import BackendError
+from hedgerow.execution.facts import STRAYS
+from hedgerow.execution.request import resolve_request
+from hedgerow.execution.run import compile_steps
+from hedgerow.execution.session import Session
+from hedgerow.expressions.table_names import parts_of
+from hedgerow.sql.parse import parse
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Number of statements whose facts are kept now, and of those that need none."""
+
+    statements: int
+    without: int
+
+
+def usual_statements(session: Session) -> list[str]:
+    """Return a count of the rows of each private table, and one for each column whose values are declared."""
+    name = session.backend.dialect.identifier
+    texts = []
+    for table, declared in session.catalog.tables.items():
+        if declared.public or table not in session.schema.tables:
+            continue
+        named = ".".join(name(part) for part in parts_of(table))
+        texts.append(f"SELECT COUNT(*) FROM {named}")
+        keys = [column for column, described in declared.columns.items() if described.values is not None]
+        texts += [f"SELECT {name(key)}, COUNT(*) FROM {named} GROUP BY 1" for key in keys]
+    return texts
+
+
+def prepare(session: Session, texts: Sequence[str]) -> Prepared:
+    """Compute the facts that statements rely on, and keep them beside the data."""
+    facts = getattr(session.backend, "facts", None)
+    if facts is None or session.backend.handed_in:
+        raise BackendError(
+            "Facts are kept for DuckDB files and folders that hedgerow opens itself.",
+            code="no-facts",
+            hint="Pass the path of the file or folder with --db.",
+        )
+    done = [_compute(session, text) for text in texts]
+    facts.save()
+    return Prepared(sum(done), len(done) - sum(done))
+
+
+def _compute(session: Session, text: str) -> bool:
+    """Compute the facts of one statement; False if there is nothing to know in advance."""
+    logical = session.bind(parse(text, session.dialect).query)
+    private = session.price(logical, resolve_request(session.catalog), session.remaining())
+    shortcuts = [query.shortcut for program in compile_steps(private, session.backend) for query in _steps(program)]
+    with session.backend.snapshot() as snapshot:
+        for shortcut in shortcuts:
+            if shortcut is not None:
+                _compute_all(snapshot, shortcut)
+    return any(shortcut is not None for shortcut in shortcuts)
+
+
+def _steps(program: Any) -> Iterator[Query]:  # noqa: ANN401 - a program, whose first pass may have a second
+    yield program.first_pass
+    if program.measure is not None:
+        yield program.measure
+
+
+def _compute_all(snapshot: Any, shortcut: Shortcut) -> None:  # noqa: ANN401 - an engine that keeps facts
+    state = snapshot.state(shortcut.tables)
+    if state is None or not is_settled(state):
+        time.sleep(SETTLED_NS / 1e9)
+        state = snapshot.state(shortcut.tables)
+    if state is None or not is_settled(state):
+        raise BackendError(
+            "The files of a table keep changing, so that no fact about their rows holds.",
+            code="files-changing",
+            hint="Try again when they stay as they are.",
+        )
+    facts = {HEAVY: shortcut.heavy, CODES: shortcut.codes, PEOPLE: shortcut.people, STRAYS: shortcut.strays}
+    for name, query in facts.items():
+        if query is not None:
+            snapshot.fact(name, query, state, at_once=True)
