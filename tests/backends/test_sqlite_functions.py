@@ -1,12 +1,14 @@
 """Functions and summaries that we register on SQLite give what DuckDB gives, also for unusual texts and dates."""
 
 import math
+import random
+import sqlite3
 
 import duckdb
 import pytest
 
 from hedgerow.backends.duckdb import DuckDB
-from hedgerow.backends.sqlite.functions import FUNCTIONS, SUMMARIES
+from hedgerow.backends.sqlite.functions import FUNCTIONS, SUMMARIES, register
 from hedgerow.compile.scalars import key, scalar
 from hedgerow.compiled import Query, arrow_type
 from hedgerow.dialects import SummaryCall
@@ -204,3 +206,19 @@ def test_every_function_that_is_written_is_registered():
     for name, (arity, _) in SUMMARIES.items():
         assert arity in {1, 2}, name
     assert {"SUM", "COUNT", "LAG"} <= {*WRITTEN}
+
+
+@pytest.mark.parametrize("bits", [8, 31, 33, 62, 63, 90])
+def test_sums_are_exact_within_and_beyond_64_bits(bits):
+    with sqlite3.connect(":memory:") as connection:
+        register(connection)
+        connection.execute("CREATE TABLE t (g INTEGER, x)")
+        numbers = [random.randint(-(2**bits), 2**bits - 1) for _ in range(200)]
+        numbers += [2**bits - 1] * 60 + [-(2**bits)] * 30
+        fits = all(-(2**63) <= number < 2**63 for number in numbers)
+        rows = [(i % 3, number if -(2**63) <= number < 2**63 else str(number)) for i, number in enumerate(numbers)]
+        connection.executemany("INSERT INTO t VALUES (?, ?)", [*rows, (0, None), (7, None)])
+        expected = {g: sum(number for i, number in enumerate(numbers) if i % 3 == g) for g in range(3)} | {7: None}
+        for text in [SQLITE.wide_total("x"), *([SQLITE.total("x")] if fits else [])]:
+            found = dict(connection.execute(f"SELECT g, {text} FROM t GROUP BY g").fetchall())
+            assert {g: None if total is None else int(total) for g, total in found.items()} == expected

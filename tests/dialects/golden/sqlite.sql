@@ -1,14 +1,14 @@
 -- one row for each person, and no keys
 SELECT COUNT(*), AVG(income), SUM(age) FROM customers WHERE vip AND age > 17;
 -- first pass
-SELECT COUNT(*) AS units, COUNT(CASE WHEN (t0."income" IS NOT NULL) AND (NOT (t0."income" = '')) THEN 1 END) AS s0, COALESCE(hedgerow_halves(SUM((CAST(floor(min(max((NULLIF(t0."income", '') - 125000.0) * 16777216.0 + 0.5, (-2097152000000.0)), 2097152000000.0)) AS INTEGER)) >> 32), SUM((CAST(floor(min(max((NULLIF(t0."income", '') - 125000.0) * 16777216.0 + 0.5, (-2097152000000.0)), 2097152000000.0)) AS INTEGER)) & 4294967295)), 0) AS s1, COALESCE(hedgerow_halves(SUM((CAST(floor(min(max((CAST(NULLIF(min(t0."age", ''), '') AS REAL) - 0.0) * 1.0 + 0.5, 0.0), 120.0)) AS INTEGER)) >> 32), SUM((CAST(floor(min(max((CAST(NULLIF(min(t0."age", ''), '') AS REAL) - 0.0) * 1.0 + 0.5, 0.0), 120.0)) AS INTEGER)) & 4294967295)), 0) AS s2
+SELECT COUNT(*) AS units, COUNT(CASE WHEN (t0."income" IS NOT NULL) AND (NOT (t0."income" = '')) THEN 1 END) AS s0, COALESCE(CASE WHEN SUM((CAST(floor(min(max((NULLIF(t0."income", '') - 125000.0) * 16777216.0 + 0.5, (-2097152000000.0)), 2097152000000.0)) AS INTEGER)) >> 32) BETWEEN -1073741824 AND 1073741824 AND SUM((CAST(floor(min(max((NULLIF(t0."income", '') - 125000.0) * 16777216.0 + 0.5, (-2097152000000.0)), 2097152000000.0)) AS INTEGER)) & 4294967295) < 4611686018427387904 THEN SUM((CAST(floor(min(max((NULLIF(t0."income", '') - 125000.0) * 16777216.0 + 0.5, (-2097152000000.0)), 2097152000000.0)) AS INTEGER)) >> 32) * 4294967296 + SUM((CAST(floor(min(max((NULLIF(t0."income", '') - 125000.0) * 16777216.0 + 0.5, (-2097152000000.0)), 2097152000000.0)) AS INTEGER)) & 4294967295) ELSE hedgerow_halves(SUM((CAST(floor(min(max((NULLIF(t0."income", '') - 125000.0) * 16777216.0 + 0.5, (-2097152000000.0)), 2097152000000.0)) AS INTEGER)) >> 32), SUM((CAST(floor(min(max((NULLIF(t0."income", '') - 125000.0) * 16777216.0 + 0.5, (-2097152000000.0)), 2097152000000.0)) AS INTEGER)) & 4294967295)) END, 0) AS s1, COALESCE(CASE WHEN SUM((CAST(floor(min(max((CAST(NULLIF(min(t0."age", ''), '') AS REAL) - 0.0) * 1.0 + 0.5, 0.0), 120.0)) AS INTEGER)) >> 32) BETWEEN -1073741824 AND 1073741824 AND SUM((CAST(floor(min(max((CAST(NULLIF(min(t0."age", ''), '') AS REAL) - 0.0) * 1.0 + 0.5, 0.0), 120.0)) AS INTEGER)) & 4294967295) < 4611686018427387904 THEN SUM((CAST(floor(min(max((CAST(NULLIF(min(t0."age", ''), '') AS REAL) - 0.0) * 1.0 + 0.5, 0.0), 120.0)) AS INTEGER)) >> 32) * 4294967296 + SUM((CAST(floor(min(max((CAST(NULLIF(min(t0."age", ''), '') AS REAL) - 0.0) * 1.0 + 0.5, 0.0), 120.0)) AS INTEGER)) & 4294967295) ELSE hedgerow_halves(SUM((CAST(floor(min(max((CAST(NULLIF(min(t0."age", ''), '') AS REAL) - 0.0) * 1.0 + 0.5, 0.0), 120.0)) AS INTEGER)) >> 32), SUM((CAST(floor(min(max((CAST(NULLIF(min(t0."age", ''), '') AS REAL) - 0.0) * 1.0 + 0.5, 0.0), 120.0)) AS INTEGER)) & 4294967295)) END, 0) AS s2
 FROM "main"."customers" AS t0
 WHERE t0."id" IS NOT NULL AND t0."vip" AND (t0."age" > 17);
 
 -- declared keys, one row for each person
 SELECT region, AVG(income) FROM customers GROUP BY region;
 -- first pass
-SELECT CASE WHEN typeof(t0."region" COLLATE BINARY) = 'text' AND length(t0."region" COLLATE BINARY) = length(CAST(t0."region" COLLATE BINARY AS BLOB)) AND NOT t0."region" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."region" COLLATE BINARY ELSE hedgerow_text(CAST(t0."region" COLLATE BINARY AS BLOB)) END AS k0, COUNT(*) AS units, COUNT(CASE WHEN (t0."income" IS NOT NULL) AND (NOT (t0."income" = '')) THEN 1 END) AS s0, COALESCE(hedgerow_halves(SUM((CAST(floor(min(max((NULLIF(t0."income", '') - 125000.0) * 16777216.0 + 0.5, (-2097152000000.0)), 2097152000000.0)) AS INTEGER)) >> 32), SUM((CAST(floor(min(max((NULLIF(t0."income", '') - 125000.0) * 16777216.0 + 0.5, (-2097152000000.0)), 2097152000000.0)) AS INTEGER)) & 4294967295)), 0) AS s1
+SELECT CASE WHEN typeof(t0."region" COLLATE BINARY) = 'text' AND length(t0."region" COLLATE BINARY) = length(CAST(t0."region" COLLATE BINARY AS BLOB)) AND NOT t0."region" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."region" COLLATE BINARY ELSE hedgerow_text(CAST(t0."region" COLLATE BINARY AS BLOB)) END AS k0, COUNT(*) AS units, COUNT(CASE WHEN (t0."income" IS NOT NULL) AND (NOT (t0."income" = '')) THEN 1 END) AS s0, COALESCE(CASE WHEN SUM((CAST(floor(min(max((NULLIF(t0."income", '') - 125000.0) * 16777216.0 + 0.5, (-2097152000000.0)), 2097152000000.0)) AS INTEGER)) >> 32) BETWEEN -1073741824 AND 1073741824 AND SUM((CAST(floor(min(max((NULLIF(t0."income", '') - 125000.0) * 16777216.0 + 0.5, (-2097152000000.0)), 2097152000000.0)) AS INTEGER)) & 4294967295) < 4611686018427387904 THEN SUM((CAST(floor(min(max((NULLIF(t0."income", '') - 125000.0) * 16777216.0 + 0.5, (-2097152000000.0)), 2097152000000.0)) AS INTEGER)) >> 32) * 4294967296 + SUM((CAST(floor(min(max((NULLIF(t0."income", '') - 125000.0) * 16777216.0 + 0.5, (-2097152000000.0)), 2097152000000.0)) AS INTEGER)) & 4294967295) ELSE hedgerow_halves(SUM((CAST(floor(min(max((NULLIF(t0."income", '') - 125000.0) * 16777216.0 + 0.5, (-2097152000000.0)), 2097152000000.0)) AS INTEGER)) >> 32), SUM((CAST(floor(min(max((NULLIF(t0."income", '') - 125000.0) * 16777216.0 + 0.5, (-2097152000000.0)), 2097152000000.0)) AS INTEGER)) & 4294967295)) END, 0) AS s1
 FROM "main"."customers" AS t0
 WHERE t0."id" IS NOT NULL AND CASE WHEN typeof(t0."region" COLLATE BINARY) = 'text' AND length(t0."region" COLLATE BINARY) = length(CAST(t0."region" COLLATE BINARY AS BLOB)) AND NOT t0."region" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."region" COLLATE BINARY ELSE hedgerow_text(CAST(t0."region" COLLATE BINARY AS BLOB)) END IN ('north', 'o''north', 'south')
 GROUP BY 1;
@@ -19,7 +19,7 @@ SELECT COUNT(*), SUM(price) FROM orders;
 WITH private_rows AS (SELECT t0."customer_id" AS o, CAST(floor(min(max((CAST(NULLIF(min(t0."price", ''), '') AS REAL) - 0.0) * 4294967296.0 + 0.5, 0.0), 2147483648000.0)) AS INTEGER) AS x1
 FROM "main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
-parts AS MATERIALIZED (SELECT o, COUNT(*) AS n, COUNT(*) AS p0, hedgerow_halves(SUM((x1) >> 32), SUM((x1) & 4294967295)) AS p1
+parts AS MATERIALIZED (SELECT o, COUNT(*) AS n, COUNT(*) AS p0, CASE WHEN SUM((x1) >> 32) BETWEEN -1073741824 AND 1073741824 AND SUM((x1) & 4294967295) < 4611686018427387904 THEN SUM((x1) >> 32) * 4294967296 + SUM((x1) & 4294967295) ELSE hedgerow_halves(SUM((x1) >> 32), SUM((x1) & 4294967295)) END AS p1
 FROM private_rows
 GROUP BY 1),
 light AS MATERIALIZED (SELECT o, 1073741824 - (1073741824 * (CASE WHEN n < 40 THEN n ELSE 40 END)) / n AS gap
@@ -27,7 +27,7 @@ FROM parts
 WHERE n > 40),
 counted AS (SELECT COUNT(*) AS owners
 FROM parts),
-totals AS (SELECT CAST(hedgerow_wide_total(p0) AS TEXT) AS t0, CAST(hedgerow_wide_total(p1) AS TEXT) AS t1
+totals AS (SELECT CAST(hedgerow_plus(CASE WHEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') BETWEEN -1073741824 AND 1073741824 AND SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') < 4611686018427387904 THEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') * 4294967296 + SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') ELSE hedgerow_halves(SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer'), SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer')) END, hedgerow_wide_total(p0) FILTER (WHERE typeof(p0) = 'text')) AS TEXT) AS t0, CAST(hedgerow_plus(CASE WHEN SUM(p1 >> 32) FILTER (WHERE typeof(p1) = 'integer') BETWEEN -1073741824 AND 1073741824 AND SUM(p1 & 4294967295) FILTER (WHERE typeof(p1) = 'integer') < 4611686018427387904 THEN SUM(p1 >> 32) FILTER (WHERE typeof(p1) = 'integer') * 4294967296 + SUM(p1 & 4294967295) FILTER (WHERE typeof(p1) = 'integer') ELSE hedgerow_halves(SUM(p1 >> 32) FILTER (WHERE typeof(p1) = 'integer'), SUM(p1 & 4294967295) FILTER (WHERE typeof(p1) = 'integer')) END, hedgerow_wide_total(p1) FILTER (WHERE typeof(p1) = 'text')) AS TEXT) AS t1
 FROM parts),
 surplus AS (SELECT hedgerow_product_total(gap, p0) AS m0, hedgerow_product_total(gap, p1) AS m1
 FROM parts JOIN light ON parts.o = light.o),
@@ -42,10 +42,10 @@ SELECT city, COUNT(*), SUM(price) FROM orders GROUP BY city;
 WITH private_rows AS (SELECT CASE WHEN typeof(t0."city" COLLATE BINARY) = 'text' AND length(t0."city" COLLATE BINARY) = length(CAST(t0."city" COLLATE BINARY AS BLOB)) AND NOT t0."city" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."city" COLLATE BINARY ELSE hedgerow_text(CAST(t0."city" COLLATE BINARY AS BLOB)) END AS k0, t0."customer_id" AS o, CAST(floor(min(max((CAST(NULLIF(min(t0."price", ''), '') AS REAL) - 0.0) * 4294967296.0 + 0.5, 0.0), 2147483648000.0)) AS INTEGER) AS x1
 FROM "main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
-parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n, COUNT(*) AS p0, hedgerow_halves(SUM((x1) >> 32), SUM((x1) & 4294967295)) AS p1
+parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n, COUNT(*) AS p0, CASE WHEN SUM((x1) >> 32) BETWEEN -1073741824 AND 1073741824 AND SUM((x1) & 4294967295) < 4611686018427387904 THEN SUM((x1) >> 32) * 4294967296 + SUM((x1) & 4294967295) ELSE hedgerow_halves(SUM((x1) >> 32), SUM((x1) & 4294967295)) END AS p1
 FROM private_rows
 GROUP BY 2, 1),
-sized AS (SELECT o, COUNT(*) AS touched, hedgerow_halves(SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) >> 32), SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) & 4294967295)) AS q
+sized AS (SELECT o, COUNT(*) AS touched, CASE WHEN SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) >> 32) BETWEEN -1073741824 AND 1073741824 AND SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) & 4294967295) < 4611686018427387904 THEN SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) >> 32) * 4294967296 + SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) & 4294967295) ELSE hedgerow_halves(SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) >> 32), SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) & 4294967295)) END AS q
 FROM parts
 GROUP BY 1),
 heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE hedgerow_root('922337203685477580800', q) END AS u
@@ -65,7 +65,7 @@ FROM parts JOIN heavy ON parts.o = heavy.o
 WHERE touched > 3) AS touching) AS ranked
 WHERE place > 3
 GROUP BY 1),
-totals AS (SELECT k0, CAST(hedgerow_wide_total(p0) AS TEXT) AS t0, CAST(hedgerow_wide_total(p1) AS TEXT) AS t1
+totals AS (SELECT k0, CAST(hedgerow_plus(CASE WHEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') BETWEEN -1073741824 AND 1073741824 AND SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') < 4611686018427387904 THEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') * 4294967296 + SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') ELSE hedgerow_halves(SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer'), SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer')) END, hedgerow_wide_total(p0) FILTER (WHERE typeof(p0) = 'text')) AS TEXT) AS t0, CAST(hedgerow_plus(CASE WHEN SUM(p1 >> 32) FILTER (WHERE typeof(p1) = 'integer') BETWEEN -1073741824 AND 1073741824 AND SUM(p1 & 4294967295) FILTER (WHERE typeof(p1) = 'integer') < 4611686018427387904 THEN SUM(p1 >> 32) FILTER (WHERE typeof(p1) = 'integer') * 4294967296 + SUM(p1 & 4294967295) FILTER (WHERE typeof(p1) = 'integer') ELSE hedgerow_halves(SUM(p1 >> 32) FILTER (WHERE typeof(p1) = 'integer'), SUM(p1 & 4294967295) FILTER (WHERE typeof(p1) = 'integer')) END, hedgerow_wide_total(p1) FILTER (WHERE typeof(p1) = 'text')) AS TEXT) AS t1
 FROM parts
 GROUP BY 1),
 surplus AS (SELECT parts.k0 AS k0, hedgerow_product_total(gap, p0) AS m0, hedgerow_product_total(gap, p1) AS m1
@@ -86,10 +86,10 @@ FROM "main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 kept_rows AS (SELECT private_rows.*, hedgerow_place
 FROM private_rows JOIN hedgerow_selected ON private_rows.k0 IS hedgerow_selected.k0),
-parts AS MATERIALIZED (SELECT hedgerow_place, o, COUNT(*) AS n, COUNT(*) AS p0, hedgerow_halves(SUM((x1) >> 32), SUM((x1) & 4294967295)) AS p1
+parts AS MATERIALIZED (SELECT hedgerow_place, o, COUNT(*) AS n, COUNT(*) AS p0, CASE WHEN SUM((x1) >> 32) BETWEEN -1073741824 AND 1073741824 AND SUM((x1) & 4294967295) < 4611686018427387904 THEN SUM((x1) >> 32) * 4294967296 + SUM((x1) & 4294967295) ELSE hedgerow_halves(SUM((x1) >> 32), SUM((x1) & 4294967295)) END AS p1
 FROM kept_rows
 GROUP BY 2, 1),
-sized AS (SELECT o, COUNT(*) AS touched, hedgerow_halves(SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) >> 32), SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) & 4294967295)) AS q
+sized AS (SELECT o, COUNT(*) AS touched, CASE WHEN SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) >> 32) BETWEEN -1073741824 AND 1073741824 AND SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) & 4294967295) < 4611686018427387904 THEN SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) >> 32) * 4294967296 + SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) & 4294967295) ELSE hedgerow_halves(SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) >> 32), SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) & 4294967295)) END AS q
 FROM parts
 GROUP BY 1),
 heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE hedgerow_root('922337203685477580800', q) END AS u
@@ -102,7 +102,7 @@ WHERE n > 20 OR u < 1073741824),
 counted AS (SELECT parts.hedgerow_place AS hedgerow_place, COUNT(*) AS owners
 FROM parts
 GROUP BY 1),
-totals AS (SELECT hedgerow_place, CAST(hedgerow_wide_total(p0) AS TEXT) AS t0, CAST(hedgerow_wide_total(p1) AS TEXT) AS t1
+totals AS (SELECT hedgerow_place, CAST(hedgerow_plus(CASE WHEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') BETWEEN -1073741824 AND 1073741824 AND SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') < 4611686018427387904 THEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') * 4294967296 + SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') ELSE hedgerow_halves(SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer'), SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer')) END, hedgerow_wide_total(p0) FILTER (WHERE typeof(p0) = 'text')) AS TEXT) AS t0, CAST(hedgerow_plus(CASE WHEN SUM(p1 >> 32) FILTER (WHERE typeof(p1) = 'integer') BETWEEN -1073741824 AND 1073741824 AND SUM(p1 & 4294967295) FILTER (WHERE typeof(p1) = 'integer') < 4611686018427387904 THEN SUM(p1 >> 32) FILTER (WHERE typeof(p1) = 'integer') * 4294967296 + SUM(p1 & 4294967295) FILTER (WHERE typeof(p1) = 'integer') ELSE hedgerow_halves(SUM(p1 >> 32) FILTER (WHERE typeof(p1) = 'integer'), SUM(p1 & 4294967295) FILTER (WHERE typeof(p1) = 'integer')) END, hedgerow_wide_total(p1) FILTER (WHERE typeof(p1) = 'text')) AS TEXT) AS t1
 FROM parts
 GROUP BY 1),
 surplus AS (SELECT parts.hedgerow_place AS hedgerow_place, hedgerow_product_total(gap, p0) AS m0, hedgerow_product_total(gap, p1) AS m1
@@ -124,7 +124,7 @@ WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT k0, k1, o, COUNT(*) AS n
 FROM private_rows
 GROUP BY 3, 2, 1),
-sized AS (SELECT o, COUNT(*) AS touched, hedgerow_halves(SUM((CASE WHEN n < 20 THEN n ELSE 20 END) >> 32), SUM((CASE WHEN n < 20 THEN n ELSE 20 END) & 4294967295)) AS q
+sized AS (SELECT o, COUNT(*) AS touched, CASE WHEN SUM((CASE WHEN n < 20 THEN n ELSE 20 END) >> 32) BETWEEN -1073741824 AND 1073741824 AND SUM((CASE WHEN n < 20 THEN n ELSE 20 END) & 4294967295) < 4611686018427387904 THEN SUM((CASE WHEN n < 20 THEN n ELSE 20 END) >> 32) * 4294967296 + SUM((CASE WHEN n < 20 THEN n ELSE 20 END) & 4294967295) ELSE hedgerow_halves(SUM((CASE WHEN n < 20 THEN n ELSE 20 END) >> 32), SUM((CASE WHEN n < 20 THEN n ELSE 20 END) & 4294967295)) END AS q
 FROM parts
 GROUP BY 1),
 heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 40 THEN 1073741824 ELSE (42949672960) / q END AS u
@@ -171,7 +171,7 @@ WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n
 FROM private_rows
 GROUP BY 2, 1),
-sized AS (SELECT o, COUNT(*) AS touched, hedgerow_halves(SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) >> 32), SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) & 4294967295)) AS q
+sized AS (SELECT o, COUNT(*) AS touched, CASE WHEN SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) >> 32) BETWEEN -1073741824 AND 1073741824 AND SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) & 4294967295) < 4611686018427387904 THEN SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) >> 32) * 4294967296 + SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) & 4294967295) ELSE hedgerow_halves(SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) >> 32), SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) & 4294967295)) END AS q
 FROM parts
 GROUP BY 1),
 heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE hedgerow_root('922337203685477580800', q) END AS u
@@ -209,7 +209,7 @@ parts AS MATERIALIZED (SELECT hedgerow_place, o, COUNT(*) AS n
 FROM kept_rows
 WHERE hedgerow_bucket IS NOT NULL
 GROUP BY 2, 1),
-sized AS (SELECT o, COUNT(*) AS touched, hedgerow_halves(SUM(((CASE WHEN n < 1 THEN n ELSE 1 END) * (CASE WHEN n < 1 THEN n ELSE 1 END)) >> 32), SUM(((CASE WHEN n < 1 THEN n ELSE 1 END) * (CASE WHEN n < 1 THEN n ELSE 1 END)) & 4294967295)) AS q
+sized AS (SELECT o, COUNT(*) AS touched, CASE WHEN SUM(((CASE WHEN n < 1 THEN n ELSE 1 END) * (CASE WHEN n < 1 THEN n ELSE 1 END)) >> 32) BETWEEN -1073741824 AND 1073741824 AND SUM(((CASE WHEN n < 1 THEN n ELSE 1 END) * (CASE WHEN n < 1 THEN n ELSE 1 END)) & 4294967295) < 4611686018427387904 THEN SUM(((CASE WHEN n < 1 THEN n ELSE 1 END) * (CASE WHEN n < 1 THEN n ELSE 1 END)) >> 32) * 4294967296 + SUM(((CASE WHEN n < 1 THEN n ELSE 1 END) * (CASE WHEN n < 1 THEN n ELSE 1 END)) & 4294967295) ELSE hedgerow_halves(SUM(((CASE WHEN n < 1 THEN n ELSE 1 END) * (CASE WHEN n < 1 THEN n ELSE 1 END)) >> 32), SUM(((CASE WHEN n < 1 THEN n ELSE 1 END) * (CASE WHEN n < 1 THEN n ELSE 1 END)) & 4294967295)) END AS q
 FROM parts
 GROUP BY 1),
 heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 2 THEN 1073741824 ELSE hedgerow_root('2305843009213693952', q) END AS u
@@ -223,7 +223,7 @@ whole AS (SELECT hedgerow_place, hedgerow_bucket, CAST(COUNT(*) AS TEXT) AS t
 FROM kept_rows
 WHERE hedgerow_bucket IS NOT NULL
 GROUP BY 2, 1),
-surplus AS (SELECT kept_rows.hedgerow_place AS hedgerow_place, hedgerow_bucket, hedgerow_halves(SUM((gap) >> 32), SUM((gap) & 4294967295)) AS m
+surplus AS (SELECT kept_rows.hedgerow_place AS hedgerow_place, hedgerow_bucket, CASE WHEN SUM((gap) >> 32) BETWEEN -1073741824 AND 1073741824 AND SUM((gap) & 4294967295) < 4611686018427387904 THEN SUM((gap) >> 32) * 4294967296 + SUM((gap) & 4294967295) ELSE hedgerow_halves(SUM((gap) >> 32), SUM((gap) & 4294967295)) END AS m
 FROM kept_rows JOIN light ON kept_rows.o = light.o AND kept_rows.hedgerow_place IS light.hedgerow_place
 WHERE hedgerow_bucket IS NOT NULL
 GROUP BY 2, 1),
@@ -279,7 +279,7 @@ WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n
 FROM private_rows
 GROUP BY 2, 1),
-sized AS (SELECT o, COUNT(*) AS touched, hedgerow_halves(SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) >> 32), SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) & 4294967295)) AS q
+sized AS (SELECT o, COUNT(*) AS touched, CASE WHEN SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) >> 32) BETWEEN -1073741824 AND 1073741824 AND SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) & 4294967295) < 4611686018427387904 THEN SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) >> 32) * 4294967296 + SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) & 4294967295) ELSE hedgerow_halves(SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) >> 32), SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) & 4294967295)) END AS q
 FROM parts
 GROUP BY 1),
 heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE hedgerow_root('922337203685477580800', q) END AS u
@@ -335,10 +335,10 @@ SELECT colour, SUM(pieces) FROM items GROUP BY colour;
 WITH private_rows AS (SELECT CASE WHEN typeof(t0."colour" COLLATE BINARY) = 'text' AND length(t0."colour" COLLATE BINARY) = length(CAST(t0."colour" COLLATE BINARY AS BLOB)) AND NOT t0."colour" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."colour" COLLATE BINARY ELSE hedgerow_text(CAST(t0."colour" COLLATE BINARY AS BLOB)) END AS k0, t1."customer_id" AS o, CAST(floor(min(max((CAST(NULLIF(min(t0."pieces", ''), '') AS REAL) - 0.0) * 1.0 + 0.5, 1.0), 100.0)) AS INTEGER) AS x0
 FROM "main"."items" AS t0 JOIN "main"."orders" AS t1 ON (t0."order_id" = t1."id")
 WHERE t1."customer_id" IS NOT NULL),
-parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n, hedgerow_halves(SUM((x0) >> 32), SUM((x0) & 4294967295)) AS p0
+parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n, CASE WHEN SUM((x0) >> 32) BETWEEN -1073741824 AND 1073741824 AND SUM((x0) & 4294967295) < 4611686018427387904 THEN SUM((x0) >> 32) * 4294967296 + SUM((x0) & 4294967295) ELSE hedgerow_halves(SUM((x0) >> 32), SUM((x0) & 4294967295)) END AS p0
 FROM private_rows
 GROUP BY 2, 1),
-sized AS (SELECT o, COUNT(*) AS touched, hedgerow_halves(SUM(((CASE WHEN n < 100 THEN n ELSE 100 END) * (CASE WHEN n < 100 THEN n ELSE 100 END)) >> 32), SUM(((CASE WHEN n < 100 THEN n ELSE 100 END) * (CASE WHEN n < 100 THEN n ELSE 100 END)) & 4294967295)) AS q
+sized AS (SELECT o, COUNT(*) AS touched, CASE WHEN SUM(((CASE WHEN n < 100 THEN n ELSE 100 END) * (CASE WHEN n < 100 THEN n ELSE 100 END)) >> 32) BETWEEN -1073741824 AND 1073741824 AND SUM(((CASE WHEN n < 100 THEN n ELSE 100 END) * (CASE WHEN n < 100 THEN n ELSE 100 END)) & 4294967295) < 4611686018427387904 THEN SUM(((CASE WHEN n < 100 THEN n ELSE 100 END) * (CASE WHEN n < 100 THEN n ELSE 100 END)) >> 32) * 4294967296 + SUM(((CASE WHEN n < 100 THEN n ELSE 100 END) * (CASE WHEN n < 100 THEN n ELSE 100 END)) & 4294967295) ELSE hedgerow_halves(SUM(((CASE WHEN n < 100 THEN n ELSE 100 END) * (CASE WHEN n < 100 THEN n ELSE 100 END)) >> 32), SUM(((CASE WHEN n < 100 THEN n ELSE 100 END) * (CASE WHEN n < 100 THEN n ELSE 100 END)) & 4294967295)) END AS q
 FROM parts
 GROUP BY 1),
 heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 10000 THEN 1073741824 ELSE hedgerow_root('11529215046068469760000', q) END AS u
@@ -358,7 +358,7 @@ FROM parts JOIN heavy ON parts.o = heavy.o
 WHERE touched > 100) AS touching) AS ranked
 WHERE place > 100
 GROUP BY 1),
-totals AS (SELECT k0, CAST(hedgerow_wide_total(p0) AS TEXT) AS t0
+totals AS (SELECT k0, CAST(hedgerow_plus(CASE WHEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') BETWEEN -1073741824 AND 1073741824 AND SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') < 4611686018427387904 THEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') * 4294967296 + SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') ELSE hedgerow_halves(SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer'), SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer')) END, hedgerow_wide_total(p0) FILTER (WHERE typeof(p0) = 'text')) AS TEXT) AS t0
 FROM parts
 GROUP BY 1),
 surplus AS (SELECT parts.k0 AS k0, hedgerow_product_total(gap, p0) AS m0
@@ -379,10 +379,10 @@ FROM "main"."items" AS t0 JOIN "main"."orders" AS t1 ON (t0."order_id" = t1."id"
 WHERE t1."customer_id" IS NOT NULL),
 kept_rows AS (SELECT private_rows.*, hedgerow_place
 FROM private_rows JOIN hedgerow_selected ON private_rows.k0 IS hedgerow_selected.k0),
-parts AS MATERIALIZED (SELECT hedgerow_place, o, COUNT(*) AS n, hedgerow_halves(SUM((x0) >> 32), SUM((x0) & 4294967295)) AS p0
+parts AS MATERIALIZED (SELECT hedgerow_place, o, COUNT(*) AS n, CASE WHEN SUM((x0) >> 32) BETWEEN -1073741824 AND 1073741824 AND SUM((x0) & 4294967295) < 4611686018427387904 THEN SUM((x0) >> 32) * 4294967296 + SUM((x0) & 4294967295) ELSE hedgerow_halves(SUM((x0) >> 32), SUM((x0) & 4294967295)) END AS p0
 FROM kept_rows
 GROUP BY 2, 1),
-sized AS (SELECT o, COUNT(*) AS touched, hedgerow_halves(SUM(((CASE WHEN n < 100 THEN n ELSE 100 END) * (CASE WHEN n < 100 THEN n ELSE 100 END)) >> 32), SUM(((CASE WHEN n < 100 THEN n ELSE 100 END) * (CASE WHEN n < 100 THEN n ELSE 100 END)) & 4294967295)) AS q
+sized AS (SELECT o, COUNT(*) AS touched, CASE WHEN SUM(((CASE WHEN n < 100 THEN n ELSE 100 END) * (CASE WHEN n < 100 THEN n ELSE 100 END)) >> 32) BETWEEN -1073741824 AND 1073741824 AND SUM(((CASE WHEN n < 100 THEN n ELSE 100 END) * (CASE WHEN n < 100 THEN n ELSE 100 END)) & 4294967295) < 4611686018427387904 THEN SUM(((CASE WHEN n < 100 THEN n ELSE 100 END) * (CASE WHEN n < 100 THEN n ELSE 100 END)) >> 32) * 4294967296 + SUM(((CASE WHEN n < 100 THEN n ELSE 100 END) * (CASE WHEN n < 100 THEN n ELSE 100 END)) & 4294967295) ELSE hedgerow_halves(SUM(((CASE WHEN n < 100 THEN n ELSE 100 END) * (CASE WHEN n < 100 THEN n ELSE 100 END)) >> 32), SUM(((CASE WHEN n < 100 THEN n ELSE 100 END) * (CASE WHEN n < 100 THEN n ELSE 100 END)) & 4294967295)) END AS q
 FROM parts
 GROUP BY 1),
 heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 10000 THEN 1073741824 ELSE hedgerow_root('11529215046068469760000', q) END AS u
@@ -395,7 +395,7 @@ WHERE n > 100 OR u < 1073741824),
 counted AS (SELECT parts.hedgerow_place AS hedgerow_place, COUNT(*) AS owners
 FROM parts
 GROUP BY 1),
-totals AS (SELECT hedgerow_place, CAST(hedgerow_wide_total(p0) AS TEXT) AS t0
+totals AS (SELECT hedgerow_place, CAST(hedgerow_plus(CASE WHEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') BETWEEN -1073741824 AND 1073741824 AND SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') < 4611686018427387904 THEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') * 4294967296 + SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') ELSE hedgerow_halves(SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer'), SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer')) END, hedgerow_wide_total(p0) FILTER (WHERE typeof(p0) = 'text')) AS TEXT) AS t0
 FROM parts
 GROUP BY 1),
 surplus AS (SELECT parts.hedgerow_place AS hedgerow_place, hedgerow_product_total(gap, p0) AS m0
@@ -416,7 +416,7 @@ WHERE t0."id" IS NOT NULL AND (t1."price" > hedgerow_double('0x1.3fae147ae147bp+
 parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n, COUNT(*) AS p0
 FROM private_rows
 GROUP BY 2, 1),
-sized AS (SELECT o, COUNT(*) AS touched, hedgerow_halves(SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) >> 32), SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) & 4294967295)) AS q
+sized AS (SELECT o, COUNT(*) AS touched, CASE WHEN SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) >> 32) BETWEEN -1073741824 AND 1073741824 AND SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) & 4294967295) < 4611686018427387904 THEN SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) >> 32) * 4294967296 + SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) & 4294967295) ELSE hedgerow_halves(SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) >> 32), SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) & 4294967295)) END AS q
 FROM parts
 GROUP BY 1),
 heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 400 THEN 1073741824 ELSE hedgerow_root('461168601842738790400', q) END AS u
@@ -436,7 +436,7 @@ FROM parts JOIN heavy ON parts.o = heavy.o
 WHERE touched > 1) AS touching) AS ranked
 WHERE place > 1
 GROUP BY 1),
-totals AS (SELECT k0, CAST(hedgerow_wide_total(p0) AS TEXT) AS t0
+totals AS (SELECT k0, CAST(hedgerow_plus(CASE WHEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') BETWEEN -1073741824 AND 1073741824 AND SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') < 4611686018427387904 THEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') * 4294967296 + SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') ELSE hedgerow_halves(SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer'), SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer')) END, hedgerow_wide_total(p0) FILTER (WHERE typeof(p0) = 'text')) AS TEXT) AS t0
 FROM parts
 GROUP BY 1),
 surplus AS (SELECT parts.k0 AS k0, hedgerow_product_total(gap, p0) AS m0
@@ -460,7 +460,7 @@ FROM private_rows JOIN hedgerow_selected ON private_rows.k0 IS hedgerow_selected
 parts AS MATERIALIZED (SELECT hedgerow_place, o, COUNT(*) AS n, COUNT(*) AS p0
 FROM kept_rows
 GROUP BY 2, 1),
-sized AS (SELECT o, COUNT(*) AS touched, hedgerow_halves(SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) >> 32), SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) & 4294967295)) AS q
+sized AS (SELECT o, COUNT(*) AS touched, CASE WHEN SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) >> 32) BETWEEN -1073741824 AND 1073741824 AND SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) & 4294967295) < 4611686018427387904 THEN SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) >> 32) * 4294967296 + SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) & 4294967295) ELSE hedgerow_halves(SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) >> 32), SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) & 4294967295)) END AS q
 FROM parts
 GROUP BY 1),
 heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 400 THEN 1073741824 ELSE hedgerow_root('461168601842738790400', q) END AS u
@@ -473,7 +473,7 @@ WHERE n > 20 OR u < 1073741824),
 counted AS (SELECT parts.hedgerow_place AS hedgerow_place, COUNT(*) AS owners
 FROM parts
 GROUP BY 1),
-totals AS (SELECT hedgerow_place, CAST(hedgerow_wide_total(p0) AS TEXT) AS t0
+totals AS (SELECT hedgerow_place, CAST(hedgerow_plus(CASE WHEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') BETWEEN -1073741824 AND 1073741824 AND SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') < 4611686018427387904 THEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') * 4294967296 + SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') ELSE hedgerow_halves(SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer'), SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer')) END, hedgerow_wide_total(p0) FILTER (WHERE typeof(p0) = 'text')) AS TEXT) AS t0
 FROM parts
 GROUP BY 1),
 surplus AS (SELECT parts.hedgerow_place AS hedgerow_place, hedgerow_product_total(gap, p0) AS m0
@@ -491,7 +491,7 @@ SELECT SUM(CASE WHEN city LIKE 'O''%' OR LOWER(city) IN ('rome', 'a\b') THEN pri
 WITH private_rows AS (SELECT t0."customer_id" AS o, CAST(floor(min(max((NULLIF(CASE WHEN (hedgerow_like(CAST(t0."city" AS BLOB), 'O''%') OR (hedgerow_lower(CAST(t0."city" AS BLOB)) IN ('rome', 'a\b'))) THEN ((CAST(NULLIF(min(t0."price", ''), '') AS REAL) * CAST(2 AS REAL)) / NULLIF(CAST(3 AS REAL), 0.0)) ELSE 0.0 END, '') - 0.0) * 4294967296.0 + 0.5, 0.0), 1431655765334.0)) AS INTEGER) AS x0
 FROM "main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL AND (hedgerow_extract_year(t0."placed") = 2026) AND (t0."placed" >= 1769860800000000)),
-parts AS MATERIALIZED (SELECT o, COUNT(*) AS n, hedgerow_halves(SUM((x0) >> 32), SUM((x0) & 4294967295)) AS p0
+parts AS MATERIALIZED (SELECT o, COUNT(*) AS n, CASE WHEN SUM((x0) >> 32) BETWEEN -1073741824 AND 1073741824 AND SUM((x0) & 4294967295) < 4611686018427387904 THEN SUM((x0) >> 32) * 4294967296 + SUM((x0) & 4294967295) ELSE hedgerow_halves(SUM((x0) >> 32), SUM((x0) & 4294967295)) END AS p0
 FROM private_rows
 GROUP BY 1),
 light AS MATERIALIZED (SELECT o, 1073741824 - (1073741824 * (CASE WHEN n < 40 THEN n ELSE 40 END)) / n AS gap
@@ -499,7 +499,7 @@ FROM parts
 WHERE n > 40),
 counted AS (SELECT COUNT(*) AS owners
 FROM parts),
-totals AS (SELECT CAST(hedgerow_wide_total(p0) AS TEXT) AS t0
+totals AS (SELECT CAST(hedgerow_plus(CASE WHEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') BETWEEN -1073741824 AND 1073741824 AND SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') < 4611686018427387904 THEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') * 4294967296 + SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') ELSE hedgerow_halves(SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer'), SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer')) END, hedgerow_wide_total(p0) FILTER (WHERE typeof(p0) = 'text')) AS TEXT) AS t0
 FROM parts),
 surplus AS (SELECT hedgerow_product_total(gap, p0) AS m0
 FROM parts JOIN light ON parts.o = light.o),
@@ -511,7 +511,7 @@ FROM weighted;
 -- whole numbers
 SELECT AVG(CLIP((age + 5) // 10 * 10 % 7, 0, 10)) FROM customers WHERE NOT vip OR age IS NULL;
 -- first pass
-SELECT COUNT(*) AS units, COUNT(CASE WHEN (min(max(hedgerow_remainder_whole(hedgerow_multiply_whole(hedgerow_divide_whole(CASE WHEN typeof(t0."age") = 'integer' AND typeof(t0."age" + 5) = 'integer' THEN t0."age" + 5 END, 10), 10), 7), 0), 10) IS NOT NULL) THEN 1 END) AS s0, COALESCE(hedgerow_halves(SUM((CAST(floor(min(max((CAST(min(max(hedgerow_remainder_whole(hedgerow_multiply_whole(hedgerow_divide_whole(CASE WHEN typeof(t0."age") = 'integer' AND typeof(t0."age" + 5) = 'integer' THEN t0."age" + 5 END, 10), 10), 7), 0), 10) AS REAL) - 3.5) * 2.0 + 0.5, (-7.0)), 7.0)) AS INTEGER)) >> 32), SUM((CAST(floor(min(max((CAST(min(max(hedgerow_remainder_whole(hedgerow_multiply_whole(hedgerow_divide_whole(CASE WHEN typeof(t0."age") = 'integer' AND typeof(t0."age" + 5) = 'integer' THEN t0."age" + 5 END, 10), 10), 7), 0), 10) AS REAL) - 3.5) * 2.0 + 0.5, (-7.0)), 7.0)) AS INTEGER)) & 4294967295)), 0) AS s1
+SELECT COUNT(*) AS units, COUNT(CASE WHEN (min(max(hedgerow_remainder_whole(hedgerow_multiply_whole(hedgerow_divide_whole(CASE WHEN typeof(t0."age") = 'integer' AND typeof(t0."age" + 5) = 'integer' THEN t0."age" + 5 END, 10), 10), 7), 0), 10) IS NOT NULL) THEN 1 END) AS s0, COALESCE(CASE WHEN SUM((CAST(floor(min(max((CAST(min(max(hedgerow_remainder_whole(hedgerow_multiply_whole(hedgerow_divide_whole(CASE WHEN typeof(t0."age") = 'integer' AND typeof(t0."age" + 5) = 'integer' THEN t0."age" + 5 END, 10), 10), 7), 0), 10) AS REAL) - 3.5) * 2.0 + 0.5, (-7.0)), 7.0)) AS INTEGER)) >> 32) BETWEEN -1073741824 AND 1073741824 AND SUM((CAST(floor(min(max((CAST(min(max(hedgerow_remainder_whole(hedgerow_multiply_whole(hedgerow_divide_whole(CASE WHEN typeof(t0."age") = 'integer' AND typeof(t0."age" + 5) = 'integer' THEN t0."age" + 5 END, 10), 10), 7), 0), 10) AS REAL) - 3.5) * 2.0 + 0.5, (-7.0)), 7.0)) AS INTEGER)) & 4294967295) < 4611686018427387904 THEN SUM((CAST(floor(min(max((CAST(min(max(hedgerow_remainder_whole(hedgerow_multiply_whole(hedgerow_divide_whole(CASE WHEN typeof(t0."age") = 'integer' AND typeof(t0."age" + 5) = 'integer' THEN t0."age" + 5 END, 10), 10), 7), 0), 10) AS REAL) - 3.5) * 2.0 + 0.5, (-7.0)), 7.0)) AS INTEGER)) >> 32) * 4294967296 + SUM((CAST(floor(min(max((CAST(min(max(hedgerow_remainder_whole(hedgerow_multiply_whole(hedgerow_divide_whole(CASE WHEN typeof(t0."age") = 'integer' AND typeof(t0."age" + 5) = 'integer' THEN t0."age" + 5 END, 10), 10), 7), 0), 10) AS REAL) - 3.5) * 2.0 + 0.5, (-7.0)), 7.0)) AS INTEGER)) & 4294967295) ELSE hedgerow_halves(SUM((CAST(floor(min(max((CAST(min(max(hedgerow_remainder_whole(hedgerow_multiply_whole(hedgerow_divide_whole(CASE WHEN typeof(t0."age") = 'integer' AND typeof(t0."age" + 5) = 'integer' THEN t0."age" + 5 END, 10), 10), 7), 0), 10) AS REAL) - 3.5) * 2.0 + 0.5, (-7.0)), 7.0)) AS INTEGER)) >> 32), SUM((CAST(floor(min(max((CAST(min(max(hedgerow_remainder_whole(hedgerow_multiply_whole(hedgerow_divide_whole(CASE WHEN typeof(t0."age") = 'integer' AND typeof(t0."age" + 5) = 'integer' THEN t0."age" + 5 END, 10), 10), 7), 0), 10) AS REAL) - 3.5) * 2.0 + 0.5, (-7.0)), 7.0)) AS INTEGER)) & 4294967295)) END, 0) AS s1
 FROM "main"."customers" AS t0
 WHERE t0."id" IS NOT NULL AND ((NOT t0."vip") OR (t0."age" IS NULL));
 
@@ -537,7 +537,7 @@ WHERE t0."o" IS NOT NULL AND (t0."c2" = 1)),
 parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n, COUNT(*) AS p0
 FROM private_rows
 GROUP BY 2, 1),
-sized AS (SELECT o, COUNT(*) AS touched, hedgerow_halves(SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) >> 32), SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) & 4294967295)) AS q
+sized AS (SELECT o, COUNT(*) AS touched, CASE WHEN SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) >> 32) BETWEEN -1073741824 AND 1073741824 AND SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) & 4294967295) < 4611686018427387904 THEN SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) >> 32) * 4294967296 + SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) & 4294967295) ELSE hedgerow_halves(SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) >> 32), SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) & 4294967295)) END AS q
 FROM parts
 GROUP BY 1),
 heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE hedgerow_root('922337203685477580800', q) END AS u
@@ -557,7 +557,7 @@ FROM parts JOIN heavy ON parts.o = heavy.o
 WHERE touched > 3) AS touching) AS ranked
 WHERE place > 3
 GROUP BY 1),
-totals AS (SELECT k0, CAST(hedgerow_wide_total(p0) AS TEXT) AS t0
+totals AS (SELECT k0, CAST(hedgerow_plus(CASE WHEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') BETWEEN -1073741824 AND 1073741824 AND SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') < 4611686018427387904 THEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') * 4294967296 + SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') ELSE hedgerow_halves(SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer'), SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer')) END, hedgerow_wide_total(p0) FILTER (WHERE typeof(p0) = 'text')) AS TEXT) AS t0
 FROM parts
 GROUP BY 1),
 surplus AS (SELECT parts.k0 AS k0, hedgerow_product_total(gap, p0) AS m0
@@ -582,7 +582,7 @@ FROM private_rows JOIN hedgerow_selected ON private_rows.k0 IS hedgerow_selected
 parts AS MATERIALIZED (SELECT hedgerow_place, o, COUNT(*) AS n, COUNT(*) AS p0
 FROM kept_rows
 GROUP BY 2, 1),
-sized AS (SELECT o, COUNT(*) AS touched, hedgerow_halves(SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) >> 32), SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) & 4294967295)) AS q
+sized AS (SELECT o, COUNT(*) AS touched, CASE WHEN SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) >> 32) BETWEEN -1073741824 AND 1073741824 AND SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) & 4294967295) < 4611686018427387904 THEN SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) >> 32) * 4294967296 + SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) & 4294967295) ELSE hedgerow_halves(SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) >> 32), SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) & 4294967295)) END AS q
 FROM parts
 GROUP BY 1),
 heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE hedgerow_root('922337203685477580800', q) END AS u
@@ -595,7 +595,7 @@ WHERE n > 20 OR u < 1073741824),
 counted AS (SELECT parts.hedgerow_place AS hedgerow_place, COUNT(*) AS owners
 FROM parts
 GROUP BY 1),
-totals AS (SELECT hedgerow_place, CAST(hedgerow_wide_total(p0) AS TEXT) AS t0
+totals AS (SELECT hedgerow_place, CAST(hedgerow_plus(CASE WHEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') BETWEEN -1073741824 AND 1073741824 AND SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') < 4611686018427387904 THEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') * 4294967296 + SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') ELSE hedgerow_halves(SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer'), SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer')) END, hedgerow_wide_total(p0) FILTER (WHERE typeof(p0) = 'text')) AS TEXT) AS t0
 FROM parts
 GROUP BY 1),
 surplus AS (SELECT parts.hedgerow_place AS hedgerow_place, hedgerow_product_total(gap, p0) AS m0

@@ -217,11 +217,13 @@ class SQLiteDialect(Dialect):
 
     def total(self, text: str) -> str:
         """The sum of integers. SUM fails beyond 64 bits, so the upper and lower halves are summed separately."""
-        return f"{PREFIX}halves(SUM(({text}) >> 32), SUM(({text}) & 4294967295))"
+        return _added(f"SUM(({text}) >> 32)", f"SUM(({text}) & 4294967295)")
 
     def wide_total(self, text: str) -> str:
-        """The sum of 128-bit integers, by a function of ours."""
-        return f"{PREFIX}wide_total({text})"
+        """The sum of 128-bit integers. Those beyond 64 bits are text, and are summed by a function of ours."""
+        words, others = (f"FILTER (WHERE typeof({text}) = '{kind}')" for kind in ("integer", "text"))
+        small = _added(f"SUM({text} >> 32) {words}", f"SUM({text} & 4294967295) {words}")
+        return f"{PREFIX}plus({small}, {PREFIX}wide_total({text}) {others})"
 
     def product_total(self, left: str, right: str) -> str:
         """The sum of products, by a function of ours."""
@@ -275,6 +277,12 @@ class SQLiteDialect(Dialect):
     def limit(self, count: int | None, offset: int) -> str:
         """LIMIT and OFFSET; OFFSET requires a LIMIT."""
         return super().limit(-1 if count is None and offset else count, offset)
+
+
+def _added(high: str, low: str) -> str:
+    """Return a sum from the sums of its halves: in SQL where it surely fits 64 bits, else by a function of ours."""
+    fits = f"{high} BETWEEN -{2**30} AND {2**30} AND {low} < {2**62}"
+    return f"CASE WHEN {fits} THEN {high} * 4294967296 + {low} ELSE {PREFIX}halves({high}, {low}) END"
 
 
 SQLITE = SQLiteDialect()

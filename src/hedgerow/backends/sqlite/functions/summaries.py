@@ -61,6 +61,11 @@ def halves(high: Stored, low: Stored) -> Stored:
     return wide((high << 32) + low) if isinstance(high, int) and isinstance(low, int) else None
 
 
+def plus(one: Stored, other: Stored) -> Stored:
+    """Return a sum in which NULL counts as zero; NULL if both are."""
+    return None if one is None and other is None else wide(int(one or 0) + int(other or 0))
+
+
 def weighed(whole: Stored, one: Stored, lost: Stored) -> Stored:
     """Return `whole` times `one` minus `lost`."""
     return wide(int(whole) * int(one) - int(lost))  # type: ignore[arg-type]
@@ -84,6 +89,7 @@ FUNCTIONS: Mapping[str, Body] = {
     "md5": total(hashed),
     "steps": total(steps),
     "halves": total(halves),
+    "plus": total(plus),
     "weighed": total(weighed),
     "root": total(root),
     "double": total(double),
