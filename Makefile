@@ -90,6 +90,7 @@ bench: $(VENV)/.dev ## time against the plain query, errors and coverage against
 	$(BIN)/python benchmarks/ratios.py
 
 bench-peers: $(VENV)/.dev ## the same questions put to other systems, each in an environment of its own
+	$(BIN)/python benchmarks/peers/environments.py .cache/peers
 	$(BIN)/python benchmarks/tpch.py --environments .cache/peers
 
 mutation: $(VENV)/.dev ## plant small faults in the privacy core, one after the other: the tests must notice each

@@ -78,11 +78,27 @@ def run_all(pythons: dict[str, Path], folder: Path, asked: dict[str, Any], resul
         script, out = HERE / f"run_{name}.py", results / f"{name}.json"
         command = [str(python), str(script), "--data", str(folder), "--job", str(folder / "job.json")]
         print(f"asking {name} …", file=sys.stderr, flush=True)
-        done = subprocess.run(  # noqa: S603 - our own arguments
-            [*command, "--out", str(out)], check=False, env={**os.environ, "PYTHONPATH": str(HERE)}
-        )
+        try:
+            done = subprocess.run(  # noqa: S603 - our own arguments
+                [*command, "--out", str(out)],
+                check=False,
+                env={**os.environ, "PYTHONPATH": str(HERE)},
+                timeout=most_seconds(asked),
+            )
+        except subprocess.TimeoutExpired:
+            print(f"{name} was stopped: it took too long", file=sys.stderr)
+            continue
         if done.returncode:
             print(f"{name} ended with {done.returncode}", file=sys.stderr)
+
+
+START = 300.0
+"""Seconds that a system may take to start and to load the tables."""
+
+
+def most_seconds(asked: dict[str, Any]) -> float:
+    """Seconds after which a system is stopped: each query may take twice its time at each epsilon."""
+    return START + 2 * float(asked["seconds"]) * len(asked["queries"]) * len(asked["epsilons"])
 
 
 def read_all(results: Path, truths: dict[str, Truth]) -> list[Run]:
