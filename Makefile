@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE # uv compiles no modules: the first process that imports one keeps what it compiled
 
 .DEFAULT_GOAL := fast
-.PHONY: fast test demo lint types imports docs coverage changelog hooks environments system-packages fix slow bench bench-peers mutation clean help
+.PHONY: fast test demo lint types imports docs coverage changelog hooks environments system-packages fix slow bench bench-peers mutation screenshots clean help
 
 help: ## what each target does
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -95,6 +95,9 @@ bench-peers: $(VENV)/.dev ## the same questions put to other systems, each in an
 
 mutation: $(VENV)/.dev ## plant small faults in the privacy core, one after the other: the tests must notice each
 	$(BIN)/python -m scripts.mutation
+
+screenshots: $(VENV)/.dev ## pictures of every page of the console, light and dark, at three widths, in build/screenshots
+	$(BIN)/python scripts/screenshots.py
 
 fix: $(VENV)/.dev ## let ruff mend what it can
 	$(BIN)/ruff check --fix .

@@ -122,6 +122,7 @@ def choice(
     with box("label", "hr-label"):
         text("span", label, "visually-hidden" if hidden_label else "")
         with box("select", "hr-native") as select:
+            select.props["aria-label"] = label
             for option, shown_as in labels.items():
                 entry = text("option", shown_as)
                 entry.props["value"] = option
@@ -163,6 +164,7 @@ def field(
     with box("label", "hr-label"):
         text("span", label, "visually-hidden" if hidden_label else "")
         entry = box("input", "hr-native")
+    entry.props["aria-label"] = label
     entry.props["type"] = kind
     entry.props["value"] = value
     if kind == "number":

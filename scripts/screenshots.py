@@ -1,0 +1,114 @@
+"""Take pictures of every page of the console, in light and dark and at three widths: `make screenshots`.
+
+The console is that of the tests, over the demo, in a process of its own. The pictures are in build/screenshots.
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from playwright.sync_api import Page, expect, sync_playwright
+
+from hedgerow.demo import HospitalFiles, build
+from hedgerow.service.console.frame import PAGES
+
+ROOT = Path(__file__).parents[1]
+OUT = ROOT / "build" / "screenshots"
+HEIGHTS = {400: 860, 1280: 860, 1920: 1080}
+QUESTION = """\
+SELECT diagnosis, COUNT(*) AS visits, AVG(cost) AS mean_cost
+FROM visits
+GROUP BY diagnosis
+ORDER BY mean_cost DESC"""
+TYPO = "SELECT region, AVG(agee) AS mean_age\nFROM patients\nGROUP BY region"
+
+
+@contextmanager
+def served() -> Iterator[dict[str, object]]:
+    """Serve a console, and return its address and passwords."""
+    with TemporaryDirectory() as folder:
+        build(HospitalFiles.of(Path(folder)))
+        command = [sys.executable, str(ROOT / "tests/service/console/serve_console.py"), folder]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True) as server:  # noqa: S603
+            assert server.stdout is not None and server.stdin is not None  # noqa: S101, PT018 - they are pipes
+            yield json.loads(server.stdout.readline())
+            server.stdin.close()
+
+
+def sign_in(page: Page, address: str, name: str, password: str) -> None:
+    page.goto(f"{address}/sign-in")
+    page.fill("#name", name)
+    page.fill("#password", password)
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url(f"{address}/")
+
+
+def ask(page: Page) -> None:
+    """Ask, and wait until the answer is there."""
+    page.locator(".hr-price .hr-figure").first.wait_for()
+    page.get_by_role("button", name="Ask", exact=True).click()
+    page.get_by_role("tab", name="Chart").wait_for()
+    expect(page.get_by_role("button", name="Ask", exact=True)).to_be_enabled()
+
+
+def pictures(page: Page, address: str, suffix: str) -> None:
+    """Take pictures of every page, of an answer as table and as chart, of a refusal, and of the builder."""
+
+    def take(name: str) -> None:
+        page.mouse.move(0, 0)
+        page.evaluate("() => { window.scrollTo(0, 0); document.activeElement?.blur(); }")
+        page.wait_for_timeout(400)
+        page.screenshot(path=OUT / f"{name}-{suffix}.png", full_page=True)
+
+    for title, information in PAGES.items():
+        page.goto(f"{address}{information.address}")
+        page.get_by_role("heading", level=1).wait_for()
+        page.wait_for_load_state("networkidle")
+        page.wait_for_timeout(800)
+        take(title.lower().replace(" ", "-"))
+    page.goto(f"{address}/")
+    page.locator(".cm-content").fill(QUESTION)
+    page.wait_for_timeout(800)
+    ask(page)
+    take("ask-table")
+    page.get_by_role("tab", name="Chart").click()
+    page.get_by_role("img", name="Chart of").wait_for()
+    take("ask-chart")
+    page.locator(".cm-content").fill(TYPO)
+    page.get_by_role("button", name="Write it so").wait_for()
+    take("ask-refused")
+    page.goto(f"{address}/explore")
+    ask(page)
+    page.get_by_role("img", name="Chart of").wait_for()
+    take("explore-chart")
+
+
+def main() -> None:
+    browser_path = shutil.which("chromium")
+    if browser_path is None:
+        sys.exit("There is no chromium: make system-packages installs it.")
+    OUT.mkdir(parents=True, exist_ok=True)
+    expect.set_options(timeout=30_000)
+    with served() as console, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
+        address, passwords = str(console["address"]), console["passwords"]
+        for scheme in ("light", "dark"):
+            for width, height in HEIGHTS.items():
+                context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+                page = context.new_page()
+                page.goto(f"{address}/sign-in")
+                page.screenshot(path=OUT / f"sign-in-{scheme}-{width}.png")
+                sign_in(page, address, "olga", passwords["olga"])  # type: ignore[index]
+                pictures(page, address, f"{scheme}-{width}")
+                context.close()
+        browser.close()
+    print(f"{len(list(OUT.glob('*.png')))} pictures in {OUT.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()
