@@ -41,6 +41,7 @@ def served() -> Iterator[dict[str, object]]:
 
 
 def sign_in(page: Page, address: str, name: str, password: str) -> None:
+    """Sign in."""
     page.goto(f"{address}/sign-in")
     page.fill("#name", name)
     page.fill("#password", password)
@@ -89,6 +90,7 @@ def pictures(page: Page, address: str, suffix: str) -> None:
 
 
 def main() -> None:
+    """Take all pictures."""
     browser_path = shutil.which("chromium")
     if browser_path is None:
         sys.exit("There is no chromium: make system-packages installs it.")
