@@ -132,7 +132,7 @@ class PricePanel:
             self._place_slider(epsilon)
         largest = max((errors[self._size] for errors in quote.errors.values()), default=math.inf)
         if self._by != WITHIN and not self._relative:
-            set_value(self._error_field, f"{largest:.3g}" if math.isfinite(largest) else "")
+            set_value(self._error_field, f"{float(f'{largest:.3g}'):.10g}" if math.isfinite(largest) else "")
         self._details.set_content(folded("The whole quote", Markup(quote._repr_html_())))
 
     def _show_cost(self, quote: Quote) -> None:
