@@ -15,6 +15,7 @@ class NoteKind(Enum):
     VALUE_BOUNDS = "value-bounds"
     FOUND_BOUNDS = "found-bounds"
     QUANTILE_WEIGHTS = "quantile-weights"
+    MEASURED_TOGETHER = "measured-together"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ weights are one, and the first pass is a plain aggregation.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from hedgerow.compile.buckets import bucket_weights
@@ -42,7 +43,14 @@ KEPT = "kept_rows"
 
 
 def program(plan: PrivatePlan, dialect: Dialect, nonce: str, *, shortcuts: bool = False) -> Program:
-    """Return the statements for `plan`; with `shortcuts`, also cheaper ones for rows that cannot change."""
+    """Return the statements for `plan`; with `shortcuts`, also cheaper ones for rows that cannot change.
+
+    The sums of tables that are measured together are read by all their keys, in one statement.
+    """
+    if plan.marginal is not None and plan.marginal.together is not None:
+        tested = program(replace(plan, sums=(), noisy_sums=(), marginal=None), dialect, nonce)
+        whole = program(plan.marginal.together.finest, dialect, nonce)
+        return replace(tested, measure=whole.first_pass, declared=(*tested.declared, *whole.declared))
     buckets = tuple(_buckets(plan, bucketing, dialect) for bucketing in plan.bucketings)
     distinct = tuple(_distinct(plan, counted, dialect, nonce) for counted in plan.distinct)
     declared = declared_tables(plan.release)

@@ -46,6 +46,12 @@ SLACK = 1.1
 error may show a slightly longer interval.
 """
 
+MEASURED_TOGETHER = (
+    "It was measured together with other tables of the same rows, and adds up with them. Rows with a value of one of "
+    "their keys that is not declared are in none of these tables. A group that is held back has no number, but its "
+    "rows are in the totals."
+)
+
 
 @once_per_plan
 def answer_notes(
@@ -78,6 +84,8 @@ def answer_notes(
         )
     notes += [_row_limit(part) for part in parts if _limits_rows(part)]
     notes += [note for part in parts for note in _value_bounds(part.release)]
+    if any(part.marginal is not None for part in parts):
+        notes.append(Note(NoteKind.MEASURED_TOGETHER, MEASURED_TOGETHER))
     return tuple(dict.fromkeys((*notes, *_join_limits(logical), *_quantile_weights(parts))))
 
 

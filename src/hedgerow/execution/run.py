@@ -26,6 +26,7 @@ from hedgerow.release import (
     draw_ranks,
     in_order,
     measure,
+    measure_together,
     nonce,
     select_keys,
 )
@@ -102,8 +103,28 @@ def release(
 ) -> list[NoisyTable]:
     """Add noise to the results in `snapshot`, and read the rest. Needs the receipt of a durable charge."""
     _require_receipt(statement, receipt)
-    parts = zip(first, steps, statement.parts, strict=True)
-    return [_in(snapshot, exact, program_, plan, receipt) for exact, program_, plan in parts]
+    parts = list(zip(first, steps, statement.parts, strict=True))
+    noisy: dict[int, NoisyTable] = {}
+    for members in _together(statement.parts):
+        selected = [select_keys(parts[i][0], parts[i][2], receipt) for i in members]
+        query = parts[members[0]][1].measure
+        if query is None:
+            raise InternalError("Tables are measured together without a statement that reads them.")
+        tables = measure_together(run_cheapest(query, snapshot), selected, [parts[i][2] for i in members], receipt)
+        noisy |= dict(zip(members, tables, strict=True))
+    return [
+        noisy[i] if i in noisy else _in(snapshot, exact, program_, plan, receipt)
+        for i, (exact, program_, plan) in enumerate(parts)
+    ]
+
+
+def _together(plans: Sequence[PrivatePlan]) -> list[list[int]]:
+    """Return the positions of tables that are measured together."""
+    found: dict[int, list[int]] = {}
+    for index, plan in enumerate(plans):
+        if plan.marginal is not None and plan.marginal.together is not None:
+            found.setdefault(id(plan.marginal.together), []).append(index)
+    return list(found.values())
 
 
 def _require_receipt(statement: PrivateStatement, receipt: Receipt) -> None:

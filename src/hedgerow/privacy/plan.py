@@ -37,8 +37,57 @@ class SumForms:
 
 
 @dataclass(frozen=True, slots=True)
+class Residual:
+    """The part of a measure that depends on exactly some keys (`marginals`): these, and how a table by them is noised.
+
+    `keys` are positions among the keys of all tables together.
+    """
+
+    keys: tuple[int, ...]
+    noisy_sum: NoisySum
+
+
+@dataclass(frozen=True, slots=True)
+class Marginals:
+    """Tables over one set of rows that are measured together.
+
+    Attributes:
+        finest: The rows by all keys of all tables, without noise of its own; its charge is that of all residuals.
+        sizes: Number of declared values of each key.
+        residuals: For each measure, its residuals.
+    """
+
+    finest: "PrivatePlan"
+    sizes: tuple[int, ...]
+    residuals: tuple[tuple[Residual, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MarginalTable:
+    """One of several tables that are measured together.
+
+    Attributes:
+        sizes: Number of declared values of each of its keys.
+        variances: For each noisy sum, the variance of the noise in a cell of each residual, by positions of keys.
+        keys: Its keys, as positions among the keys of all tables together.
+        measures: For each noisy sum, its number among the measures of all tables together.
+        together: All tables; None in a release that was read from the ledger.
+    """
+
+    sizes: tuple[int, ...]
+    variances: tuple[tuple[tuple[tuple[int, ...], float], ...], ...]
+    keys: tuple[int, ...] = ()
+    measures: tuple[int, ...] = ()
+    together: Marginals | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class PrivatePlan:
-    """Bounds, sums, noise, key rule and cost of one release. `equal_noise` selects the Bezier basis for moments."""
+    """Bounds, sums, noise, key rule and cost of one release.
+
+    `equal_noise` selects the Bezier basis for moments. `marginal` says that its sums are measured together with those
+    of other releases; its own charge is then that of key selection alone. `one_norm` asks for weights under the l1 cap.
+    """
 
     release: Release
     bounding: Bounding
@@ -57,11 +106,13 @@ class PrivatePlan:
     equal_noise: bool = False
     cumulative: tuple[CumulativeSums, ...] = ()
     levels: tuple[LevelSums, ...] = ()
+    marginal: MarginalTable | None = None
+    one_norm: bool = False
 
     @property
     def l1_weights(self) -> bool:
         """True if an owner's weighted rows add up to at most A; otherwise their l2 norm is at most T (`bounding`)."""
-        return self.mechanism == "laplace" or bool(self.levels)
+        return self.mechanism == "laplace" or bool(self.levels) or self.one_norm
 
 
 @dataclass(frozen=True, slots=True)

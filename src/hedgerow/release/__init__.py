@@ -5,6 +5,7 @@ from hedgerow.release.distinct import count_values
 from hedgerow.release.estimate import Estimator, Population
 from hedgerow.release.hypothetical import carried, extreme, typical
 from hedgerow.release.key_selection import SelectedKeys, covers_every_key, select_keys
+from hedgerow.release.marginals import measure_together
 from hedgerow.release.noisy_table import NoisyTable, measure
 from hedgerow.release.postprocess_engine import PostprocessEngine
 from hedgerow.release.ranks import draw_ranks, in_order
@@ -37,6 +38,7 @@ __all__ = [
     "load_any",
     "load_if_sufficient",
     "measure",
+    "measure_together",
     "needs_name",
     "noisiness",
     "nonce",

@@ -16,7 +16,8 @@ from hedgerow.error_bars.intervals.interval import Status
 from hedgerow.errors import InternalError
 from hedgerow.expressions.facts import range_of
 from hedgerow.expressions.types import Type
-from hedgerow.privacy.plan import PrivatePlan, SumForms, Terms
+from hedgerow.privacy.marginals import covariance
+from hedgerow.privacy.plan import MarginalTable, PrivatePlan, SumForms, Terms
 from hedgerow.release.held_back import held_back
 from hedgerow.release.noisy_table import NoisyTable
 from hedgerow.release.totals import Measured, adjusted, cells_of, noise
@@ -26,6 +27,9 @@ from hedgerow.statistics.moments.families import Monomial
 from hedgerow.statistics.quantiles import QuantilePoints, extreme_is_safe, value_bounds, values_of
 
 Floats = NDArray[np.float64]
+SAME = 6
+"""Decimals to which running sums of two tables that are equal agree, in spite of floating-point rounding."""
+
 Population = tuple[tuple[float, float] | None, float | None]
 """An interval about a population, and a p-value."""
 
@@ -43,7 +47,7 @@ class Estimator:
     @cached_property
     def noisy_sums(self) -> tuple[Floats, ...]:
         """The noisy sums of all groups, adjusted to their measured totals; NaN where a group is held back."""
-        if not self.has_levels:
+        if not self.has_levels or self.plan.marginal is not None:
             return self.noisy.noisy_sums
         shown, columns = self.noisy.shown, []
         for index, values in enumerate(self.noisy.noisy_sums):
@@ -54,14 +58,17 @@ class Estimator:
 
     @property
     def has_levels(self) -> bool:
-        """True if totals were measured together with the groups that are shown."""
-        return bool(self.noisy.levels) and bool(self.noisy.shown.any())
+        """True if totals, or other tables, were measured together with the groups that are shown."""
+        measured = bool(self.noisy.levels) or (self.plan.marginal is not None and bool(self.plan.release.keys))
+        return measured and bool(self.noisy.shown.any())
 
     def noise_of(self, index: int) -> Any:  # noqa: ANN401 - SciPy's sparse arrays have no types
         """The noise of noisy sum number `index`, a row for each group, over standard normal noises: one per group.
 
         It is there where totals were measured, and replaces the one noise that each group has otherwise.
         """
+        if self.plan.marginal is not None:
+            return self._marginal_noise(self.plan.marginal, index)
         sigmas = self._sigma(index), *(self._sigma(index, level) for level in range(len(self.noisy.levels)))
         if sigmas not in self._noises:
             shown = np.flatnonzero(self.noisy.shown)
@@ -69,6 +76,16 @@ class Estimator:
             size, entries = len(self.noisy.shown), (shown[matrix.coords[0]], matrix.coords[1])
             self._noises[sigmas] = csr_array((matrix.data, entries), shape=(size, size))
         return self._noises[sigmas]
+
+    def _marginal_noise(self, table: MarginalTable, index: int) -> Any:  # noqa: ANN401 - SciPy's sparse arrays have no types
+        """The noise of a table that was measured together with others: any noises with its covariances."""
+        shown, variances = np.flatnonzero(self.noisy.shown), tuple(s for _, s in table.variances[index])
+        if variances not in self._noises:
+            cells = np.array(np.unravel_index(shown, table.sizes)).T
+            root = csr_array(np.linalg.cholesky(covariance(table, index, cells))).tocoo()
+            size, entries = len(self.noisy.shown), (shown[root.coords[0]], root.coords[1])
+            self._noises[variances] = csr_array((root.data, entries), shape=(size, size))
+        return self._noises[variances]
 
     @cached_property
     def _noises(self) -> dict[tuple[float, ...], Any]:
@@ -159,13 +176,29 @@ class Estimator:
     def _rounded(self, values: Floats) -> Floats:
         """Integers for groups that are totalled: running sums are rounded, and their differences shown.
 
+        In a table that was measured with others, the running sums are along all keys at once: they have the same ends
+        in all tables, so that the integers of all tables add up. Where a group is held back, there are no such sums.
+
         Each is less than one away from its value, and so is the total of all, and of all below a cell of nested levels.
         """
+        if self.plan.marginal is not None:
+            return self._rounded_with_others(values, self.plan.marginal)
         shown = np.flatnonzero(self.noisy.shown)
         order = shown[np.lexsort(self._cells)]
         rounded = np.full(len(values), np.nan)
         rounded[order] = np.diff(np.round(np.cumsum(values[order])), prepend=0.0)
         return rounded
+
+    def _rounded_with_others(self, values: Floats, table: MarginalTable) -> Floats:
+        if not self.noisy.shown.all():
+            return np.where(self.noisy.shown, np.round(values), np.nan)
+        running = values.reshape(table.sizes)
+        for axis in range(running.ndim):
+            running = running.cumsum(axis=axis)
+        running = np.round(np.round(running, SAME))
+        for axis in range(running.ndim):
+            running = np.diff(running, axis=axis, prepend=0.0)
+        return np.asarray(running.reshape(-1))
 
     def ratio(self, index: int) -> Ratio | None:
         """Aggregate number `index` as a quotient of linear forms, if it is one."""

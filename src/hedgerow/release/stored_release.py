@@ -28,7 +28,7 @@ from hedgerow.expressions.types import Type
 from hedgerow.plan.nodes import AggregateCall
 from hedgerow.privacy.distinct import Distinct, DistinctLevel
 from hedgerow.privacy.keys import KeyRule
-from hedgerow.privacy.plan import PrivatePlan, PrivateStatement, SumForms, Terms
+from hedgerow.privacy.plan import MarginalTable, PrivatePlan, PrivateStatement, SumForms, Terms
 from hedgerow.privacy.statement_sums import needed_sums, support_of
 from hedgerow.privacy.sums import LevelSums, NoisySum, Selection
 from hedgerow.recently_used import once_per_plan
@@ -213,7 +213,14 @@ def _read(payload: bytes, plan: PrivatePlan) -> tuple[dict[str, Any], Estimator]
     old = replace(
         old, levels=tuple(LevelSums(tuple(level["keys"]), _kept(level)) for level in stored.get("levels", ()))
     )
+    if "marginal" in stored:
+        old = replace(old, marginal=_marginal(*stored["marginal"]))
     return stored, Estimator(_noisy(table, len(draws), old), old)
+
+
+def _marginal(sizes: list[int], variances: list[list[Any]]) -> MarginalTable:
+    by_sum = tuple(tuple((tuple(keys), float(variance)) for keys, variance in one) for one in variances)
+    return MarginalTable(tuple(sizes), by_sum)
 
 
 def _reading(
@@ -315,6 +322,7 @@ def _describe(plan: PrivatePlan) -> dict[str, Any]:
         "distinct_levels": [[*astuple(each.level), _finite(each.ceiling)] for each in plan.distinct],
         "coordinates": _coordinates(plan.noisy_sums),
         "levels": [{"keys": level.keys, "coordinates": _coordinates(level.noisy_sums)} for level in plan.levels],
+        **({} if plan.marginal is None else {"marginal": [plan.marginal.sizes, plan.marginal.variances]}),
         "selection": None
         if chosen is None
         else {"noise": _noise_fields(chosen.noise), "threshold": str(chosen.threshold), "minimum": chosen.minimum},

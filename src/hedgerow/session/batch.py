@@ -37,6 +37,7 @@ from hedgerow.privacy.batch import (
 )
 from hedgerow.privacy.fingerprint import statement_fingerprint
 from hedgerow.privacy.gaussian import ADDED_SHARE, HEADROOM, statement_mu
+from hedgerow.privacy.marginals import pool_marginals
 from hedgerow.privacy.plan import PrivatePlan, PrivateStatement
 from hedgerow.privacy.price import price_uses
 from hedgerow.release import Estimator, needs_name
@@ -253,7 +254,18 @@ class _Asked:
             epsilon, shares = self._for_targets(even, shared, needed)
         else:
             epsilon, shares = None, best_shares(even, shared, self._weights, self._minimise)
-        return _Priced(shared, logical, self._price(shared, logical, epsilon, shares))
+        private = self._price(shared, logical, epsilon, shares)
+        weights = [math.fsum(self._weights[member.statement] for member in release.members) for release in shared]
+        return _Priced(shared, logical, pool_marginals(private, weights, self._apart(shared)))
+
+    def _apart(self, shared: Sequence[SharedRelease]) -> frozenset[int]:
+        """Return the releases of statements with several, whose noise must be independent for their error bars."""
+        several = {number for number in self._private if len(self._own[number].parts) > 1}
+        return frozenset(
+            position
+            for position, release in enumerate(shared)
+            if any(member.statement in several for member in release.members)
+        )
 
     def _price(
         self,
