@@ -1,5 +1,6 @@
 """From noisy sums to numbers with error bars. Floats begin here."""
 
+import math
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
@@ -47,7 +48,7 @@ class Estimator:
     @cached_property
     def noisy_sums(self) -> tuple[Floats, ...]:
         """The noisy sums of all groups, adjusted to their measured totals; NaN where a group is held back."""
-        if not self.has_levels or self.plan.marginal is not None:
+        if not self.noisy.levels or not self.has_levels:
             return self.noisy.noisy_sums
         shown, columns = self.noisy.shown, []
         for index, values in enumerate(self.noisy.noisy_sums):
@@ -59,8 +60,13 @@ class Estimator:
     @property
     def has_levels(self) -> bool:
         """True if totals, or other tables, were measured together with the groups that are shown."""
-        measured = bool(self.noisy.levels) or (self.plan.marginal is not None and bool(self.plan.release.keys))
-        return measured and bool(self.noisy.shown.any())
+        return (bool(self.noisy.levels) or self._has_all_cells) and bool(self.noisy.shown.any())
+
+    @property
+    def _has_all_cells(self) -> bool:
+        """True for a table that was measured together with others; not for groups that are only imagined."""
+        table = self.plan.marginal
+        return table is not None and bool(table.sizes) and math.prod(table.sizes) == len(self.noisy.shown)
 
     def noise_of(self, index: int) -> Any:  # noqa: ANN401 - SciPy's sparse arrays have no types
         """The noise of noisy sum number `index`, a row for each group, over standard normal noises: one per group.

@@ -5,6 +5,7 @@ of a release can be computed before it is bought, for groups of any size.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -196,4 +197,4 @@ def _estimator(plan: PrivatePlan, forms: Solved, counts: Floats) -> Estimator:
         counts if plan.selection is not None else None,
         tuple(solved),
     )
-    return Estimator(noisy, plan)
+    return Estimator(noisy, replace(plan, marginal=None))
