@@ -140,7 +140,7 @@ def _is_linear(part: PrivatePlan) -> bool:
         return False
     if part.draws or part.distinct or part.levels or not part.noisy_sums:
         return False
-    if any(form.moments or form.cells for form in part.sum_forms) or len(part.keys.domain) > MOST_CELLS:
+    if any(form.moments or form.cells or form.arms for form in part.sum_forms) or len(part.keys.domain) > MOST_CELLS:
         return False
     if any(declared_values(key.expr) is None for key in part.release.keys) or len(_attributes(part)) < len(
         part.release.keys
