@@ -201,7 +201,7 @@ def _chain(folder: Path, certificate: Certificate, links: list[Link]) -> str:
     before = (
         f"; {first.sequence} older entries are not shown, their totals are taken as stated" if first.sequence else ""
     )
-    return f"{len(loaded)} entries of the ledger lead to the hash {last.hash[:16]}…{before}"
+    return f"{len(loaded)} entries of the ledger lead to the hash {last.hash}{before}"
 
 
 def _budget(certificate: Certificate, links: Sequence[Link]) -> str:
