@@ -15,15 +15,16 @@ from hedgerow.ledger.excerpt import dump_links, load_links
 from .test_trail import QUESTION
 from .test_written import VERSIONS, WRITTEN
 
-TEXT_OF_ADA = "SELECT COUNT(*) FROM customers WHERE name = 'somebody'"
+TEXT_OF_ZOE = "SELECT COUNT(*) FROM customers WHERE name = 'somebody'"
 
 
 @pytest.fixture
 def charged(book, gaussian):
     """A ledger with charges of two analysts; and the number of the last one."""
     ledger = book()
-    ledger.finish(ledger.charge(gaussian(0.1), analyst="ada", question=QUESTION | {"text": TEXT_OF_ADA}), b"release")
-    receipt = ledger.charge(gaussian(0.2, mass=1e-9), analyst="bob", question=QUESTION)
+    ledger.finish(ledger.charge(gaussian(0.1), analyst="zoe", question=QUESTION | {"text": TEXT_OF_ZOE}), b"release")
+    question = QUESTION | {"fingerprint": "shown to nobody"}
+    receipt = ledger.charge(gaussian(0.2, mass=1e-9), analyst="wim", question=question)
     ledger.finish(receipt, b"another")
     return ledger, receipt.sequence
 
@@ -43,7 +44,7 @@ def test_nobody_s_question_name_or_time_is_in_it(charged):
     excerpt = ledger.excerpt([number])
     shown = dump_links(excerpt.links) + json.dumps(excerpt.charges[0].price)
     times = {json.loads(line)["time"] for line in ledger.export()} - {excerpt.links[0].total.period}
-    for hidden in ("SELECT", "ada", "bob", QUESTION["fingerprint"], *times):
+    for hidden in ("SELECT", "zoe", "wim", "shown to nobody", *times):
         assert hidden not in shown
 
 

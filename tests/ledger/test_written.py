@@ -1,7 +1,7 @@
 """A ledger that an older version wrote opens, has everything charged, and answers its questions with the same digits.
 
-`written/0.1.0.ledger` was written by that version, with the answers and totals beside it. Neither file is ever made
-anew: a version that changes what a ledger holds adds files of its own.
+`written/0.1.0.ledger` was written by that version, with the answers and totals beside it, and `0.1.0-sealed.ledger`
+since entries are sealed. No file is ever made anew: a version that changes what a ledger holds adds files of its own.
 """
 
 import json

@@ -1,7 +1,7 @@
 """The faults, by the room they are in."""
 
 from scripts.mutation.fault import Fault
-from scripts.mutation.faults import accounting, engine, intervals, ledger, noise, privacy, release
+from scripts.mutation.faults import accounting, engine, intervals, ledger, noise, privacy, publication, release
 
 CANARY = Fault(
     "no-noise-at-all",
@@ -20,4 +20,5 @@ FAULTS = (
     *ledger.FAULTS,
     *engine.FAULTS,
     *intervals.FAULTS,
+    *publication.FAULTS,
 )
