@@ -42,28 +42,32 @@ def half_widths(weights: Floats, noise: Noise, beta: float, *, start: Floats | N
     sizes = np.abs(weights)
     if isinstance(noise, Gaussian):
         return np.asarray(-ndtri(beta / 2) * noise.sigma * np.sqrt(np.square(sizes).sum(axis=-1)))
-    scales = _apart(sizes * noise.scale)
+    scales = _apart(np.ascontiguousarray(np.moveaxis(sizes, -1, 0)) * noise.scale)
     squares, shares = np.square(scales), np.ones_like(scales)
-    for i in range(scales.shape[-1]):
-        for j in range(scales.shape[-1]):
-            if i != j:
-                shares[..., i] *= squares[..., i] / (squares[..., i] - squares[..., j])
-    largest = scales[..., 0]
+    for i in range(len(scales)):
+        for j in range(i + 1, len(scales)):
+            difference = squares[i] - squares[j]
+            shares[i] *= squares[i] / difference
+            shares[j] *= squares[j] / -difference
+    largest = scales[0]
     distance = -largest * math.log(beta) if start is None else start
-    faster = 1.0 / scales - 1.0 / largest[..., None]
+    slower = 1.0 / largest - 1.0 / scales
     # The logarithm of the tail is concave in the distance, so every step of Newton's method ends beyond the root.
     for _ in range(FIRST_STEPS if start is None else LATER_STEPS):
-        terms = shares * np.exp(-distance[..., None] * faster)
-        tail, density = terms.sum(axis=-1), (terms / scales).sum(axis=-1)
+        terms = shares * np.exp(distance * slower)
+        tail, density = terms.sum(axis=0), (terms / scales).sum(axis=0)
         excess = np.log(tail) - distance / largest - math.log(beta)
         distance = distance + excess * tail / density
     return np.asarray(distance + lattice_slack(noise) * sizes.sum(axis=-1))
 
 
 def _apart(scales: Floats) -> Floats:
-    """The scales from the largest to the smallest, none closer to the next than the gap, each as large or larger."""
-    rising = np.sort(scales, axis=-1)
-    rising = np.maximum(rising, SMALLEST * np.maximum(rising[..., -1:], 1e-300))
-    for i in range(1, rising.shape[-1]):
-        rising[..., i] = np.maximum(rising[..., i], rising[..., i - 1] * (1 + GAP))
-    return rising[..., ::-1]
+    """The scales, along the first axis, from the largest to the smallest, each as large as given or larger.
+
+    None is closer to the next than the gap.
+    """
+    rising = np.sort(scales, axis=0)
+    rising = np.maximum(rising, SMALLEST * np.maximum(rising[-1:], 1e-300))
+    for i in range(1, len(rising)):
+        rising[i] = np.maximum(rising[i], rising[i - 1] * (1 + GAP))
+    return rising[::-1]
