@@ -13,7 +13,7 @@ import typer
 
 from hedgerow.cli import options
 from hedgerow.cli.errors import UsageError
-from hedgerow.cli.output import say, tell, write_json
+from hedgerow.cli.output import say, write_json
 from hedgerow.service.access.connect import open_access
 from hedgerow.service.access.model import Credentials, Identity, Role
 from hedgerow.service.configuration import Configuration, find_configuration
@@ -86,8 +86,8 @@ def _shown_store(configuration: Configuration) -> str:
     return configuration.store.partition("?")[0]
 
 
-def _first_accounts(configuration: Configuration) -> dict[str, Credentials]:
-    """Make an owner and an analyst where there is no account yet, and return their secrets.
+def _first_accounts(configuration: Configuration) -> dict[str, Credentials] | None:
+    """Make an owner and an analyst where there is no account yet; return their secrets, or None if none may be made.
 
     Secrets are printed only where nobody else can connect and no journal keeps what is printed.
     """
@@ -95,17 +95,20 @@ def _first_accounts(configuration: Configuration) -> dict[str, Credentials]:
         if access.accounts():
             return {}
         if not configuration.is_local or is_supervised():
-            tell("There are no accounts yet. Make one: hedgerow analyst add NAME")
-            return {}
+            return None
         return {name: access.add(Identity(name, role)) for name, role in FIRST.items()}
 
 
 def _report(
-    configuration: Configuration, addresses: Mapping[str, str], accounts: Mapping[str, Credentials], *, as_json: bool
+    configuration: Configuration,
+    addresses: Mapping[str, str],
+    accounts: Mapping[str, Credentials] | None,
+    *,
+    as_json: bool,
 ) -> None:
     """Print where the service listens, and the secrets of accounts that were made just now."""
     if as_json:
-        secrets = {name: asdict(credentials) for name, credentials in accounts.items()}
+        secrets = {name: asdict(credentials) for name, credentials in (accounts or {}).items()}
         write_json({"datasets": list(configuration.datasets), **addresses, "accounts": secrets})
     else:
         for line in connection_lines(configuration, addresses, accounts):
@@ -114,13 +117,21 @@ def _report(
 
 
 def connection_lines(
-    configuration: Configuration, addresses: Mapping[str, str], accounts: Mapping[str, Credentials]
+    configuration: Configuration, addresses: Mapping[str, str], accounts: Mapping[str, Credentials] | None
 ) -> list[str]:
-    """Return the lines that say how to connect, with secrets where accounts were made just now."""
+    """Return the lines that say how to connect, with secrets where accounts were made just now.
+
+    Args:
+        configuration: The settings.
+        addresses: Addresses by door.
+        accounts: Accounts that were made just now; empty if there were some before, None if there is none at all.
+    """
     schemes = dict.fromkeys(DOORS, configuration.scheme) | {"wire": "postgresql"}
     urls = {door: f"{schemes[door]}://{address}" for door, address in addresses.items()}
     lines = [f"hedgerow serves {', '.join(configuration.datasets)}. Ctrl-C stops it."]
     lines += [f"  {DOORS[door]:<11} {url}" for door, url in urls.items()]
+    if accounts is None:
+        return [*lines, "There are no accounts yet. Make one: hedgerow analyst add NAME --epsilon 0.5"]
     if not accounts:
         return [*lines, "Accounts: hedgerow analyst list. New secrets for one: hedgerow analyst rotate NAME"]
     dataset, (password, token) = next(iter(configuration.datasets)), astuple(accounts["analyst"])
