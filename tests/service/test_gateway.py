@@ -166,6 +166,10 @@ def test_a_cap_that_is_written_into_the_catalog_holds_from_the_next_statement_on
         with pytest.raises(BudgetError) as refused:
             await ask(gateway, 0.2)
         assert refused.value.code == "budget-analyst"
+        write_cap(catalog, "dashboard", 0.01)  # less than it has spent
+        with pytest.raises(BudgetError) as refused:
+            await ask(gateway, 0.2)
+        assert refused.value.code == "budget-analyst"
         catalog.write_text("no catalog")
         with pytest.raises(BudgetError):
             await ask(gateway, 0.2)

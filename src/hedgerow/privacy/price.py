@@ -156,9 +156,13 @@ def require_laplace_budget(plan: PrivateStatement, remaining: RemainingBudget) -
 
 
 def takes_gaussian_noise(budget: Budget, remaining: RemainingBudget) -> bool:
-    """Return True if a budget buys Gaussian noise whatever the statement: as stated, or for want of pure epsilon."""
+    """Return True if a budget buys Gaussian noise whatever the statement: as stated, or for want of pure epsilon.
+
+    Where nothing is left of either, it is Gaussian noise that the ledger refuses, and says whose budget is spent.
+    """
     if budget.mechanism == "auto":
-        return remaining.pure_left < Fraction(budget.epsilon) and remaining.gaussian_left > 0
+        spent = remaining.pure_left <= 0 and budget.delta is not None
+        return remaining.pure_left < Fraction(budget.epsilon) and (remaining.gaussian_left > 0 or spent)
     return budget.mechanism == "gaussian"
 
 
