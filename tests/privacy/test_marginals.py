@@ -13,7 +13,7 @@ from hedgerow.privacy import marginals
 from hedgerow.privacy.marginals import best_variances, cell_variance, projected_size, subsets
 from hedgerow.release.key_selection import select_keys
 from hedgerow.release.marginals import _dense, measure_together
-from hedgerow.session.batch import _Asked
+from hedgerow.session.batch import _AskedBatch
 from hedgerow.session.report import Report
 
 VECTORS = [(5, 5, [2], 0.813), (3, 5, [2], 0.702), (10, 5, [2], 0.903), (5, 5, [0, 1, 2], 0.738)]
@@ -90,7 +90,7 @@ OF_VISITS = {name: sql.replace("people", "visits").replace(", AVG(age) AS age", 
 
 
 def plans_of(db, queries=None):
-    asked = _Asked(session_of(db), Report.of(queries or QUERIES), None, "mean", {"epsilon": 1.0})
+    asked = _AskedBatch(session_of(db), Report.of(queries or QUERIES), None, "mean", {"epsilon": 1.0})
     return asked._priced.private
 
 
@@ -111,7 +111,7 @@ def test_all_tables_are_measured_together_at_the_cost_of_measuring_them_apart(db
     assert all(part.marginal is not None for part in plans.parts)
     events = [event for part in plans.parts for event in part.charge.events]
     assert events == []
-    apart = _Asked(session_of(db), Report.of(QUERIES), None, "mean", {"epsilon": 1.0})
+    apart = _AskedBatch(session_of(db), Report.of(QUERIES), None, "mean", {"epsilon": 1.0})
     shared = apart._priced.shared
     independent = apart._price(shared, apart._priced.logical, None, None).charge.cost.gaussian
     assert float(plans.charge.cost.gaussian) <= float(independent) * (1 + 1e-9)
@@ -119,7 +119,7 @@ def test_all_tables_are_measured_together_at_the_cost_of_measuring_them_apart(db
 
 
 def moved(db, other, plans):
-    """What the rows that two databases do not share move in each residual, and what was charged for it."""
+    """Yield the change of each residual by the rows that two databases do not share, and the charge for it."""
     together = plans.parts[0].marginal.together
     pairs = zip(_dense(exact_of(db, plans), together), _dense(exact_of(other, plans), together), strict=True)
     differences = [one - two for one, two in pairs]

@@ -254,14 +254,14 @@ FAULTS = (
     Fault(
         "every-release-gets-the-whole-mu",
         "privacy/price.py",
-        "mu / math.sqrt(count)",
+        "mu * math.sqrt(part) * (1 - ROUNDING)",
         "mu",
         (STATEMENTS,),
     ),
     Fault(
         "every-release-gets-the-whole-epsilon",
         "privacy/price.py",
-        "Budget(budget.epsilon / count, delta,",
+        "Budget(budget.epsilon * (share if count > 1 else 1.0), delta,",
         "Budget(budget.epsilon, delta,",
         (STATEMENTS,),
     ),

@@ -120,11 +120,11 @@ def release(
 
 def _together(plans: Sequence[PrivatePlan]) -> list[list[int]]:
     """Return the positions of tables that are measured together."""
-    found: dict[int, list[int]] = {}
+    clusters: dict[int, list[int]] = {}
     for index, plan in enumerate(plans):
         if plan.marginal is not None and plan.marginal.together is not None:
-            found.setdefault(id(plan.marginal.together), []).append(index)
-    return list(found.values())
+            clusters.setdefault(id(plan.marginal.together), []).append(index)
+    return list(clusters.values())
 
 
 def _require_receipt(statement: PrivateStatement, receipt: Receipt) -> None:

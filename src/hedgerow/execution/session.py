@@ -282,10 +282,10 @@ class Session:
 
     def earlier(self, private: PrivateStatement) -> list[StoredRelease]:
         """Return the stored releases about the same rows and keys, the latest first."""
-        found = self.ledger.find(statement_fingerprint(private), version=self.catalog.version)
+        releases = self.ledger.find(statement_fingerprint(private), version=self.catalog.version)
         return [
             stored if stored.parts is None else replace(stored, payload=parts_of(stored.payload, stored.parts))
-            for stored in found
+            for stored in releases
         ]
 
     def public_tables(self, logical: LogicalPlan) -> dict[str, pa.Table]:

@@ -433,13 +433,13 @@ def _stored_releases(book: Reader, fingerprint: str, version: str | None) -> lis
             answers.setdefault(charge, set()).add(note.body["answers"])
             if "parts" in note.body:
                 batches[charge] = tuple(note.body["parts"])
-    found = book.releases(fingerprint, version)
-    for charge in sorted(set(batches) - {release.charge for release in found}):
+    releases = book.releases(fingerprint, version)
+    for charge in sorted(set(batches) - {release.charge for release in releases}):
         if (whole := book.release_under(charge)) is not None:
-            found.append(replace(whole, fingerprint=fingerprint, parts=batches[charge]))
-    if any(release.parts for release in found):
-        found.sort(key=lambda release: release.charge, reverse=True)
-    return [replace(release, answers=frozenset(answers.get(release.charge, ()))) for release in found]
+            releases.append(replace(whole, fingerprint=fingerprint, parts=batches[charge]))
+    if any(release.parts for release in releases):
+        releases.sort(key=lambda release: release.charge, reverse=True)
+    return [replace(release, answers=frozenset(answers.get(release.charge, ()))) for release in releases]
 
 
 def _charge_body(request: ChargeRequest, question: Mapping[str, Any]) -> dict[str, Any]:

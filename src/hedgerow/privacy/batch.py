@@ -67,25 +67,25 @@ def share_releases(statements: Sequence[tuple[LogicalPlan, PrivateStatement]]) -
     for number, (logical, private) in enumerate(statements):
         for place, (use, part) in enumerate(zip(uses_of(logical), private.parts, strict=True)):
             by_question.setdefault(fingerprint(part), []).append((number, place, use, part))
-    return [_merged(found) for found in by_question.values()]
+    return [_merged(uses) for uses in by_question.values()]
 
 
 _Use = tuple[int, int, ReleaseUse, PrivatePlan]
 """A release of a statement: the numbers of both, what is done with it, and its plan."""
 
 
-def _merged(found: Sequence[_Use]) -> SharedRelease:
+def _merged(uses: Sequence[_Use]) -> SharedRelease:
     calls: dict[AggregateCall, bool] = {}
     members = []
-    for number, place, use, part in found:
+    for number, place, use, part in uses:
         asked = [replace(call, name="") for call in use.release.calls]
         for call, alone in zip(asked, use.alone, strict=True):
             calls[call] = calls.get(call, True) and alone
         members.append(Member(number, place, part, tuple(list(calls).index(call) for call in asked)))
     named = tuple(replace(call, name=f"a{position}") for position, call in enumerate(calls))
-    release = replace(found[0][2].release, calls=named)
-    levels = tuple(dict.fromkeys(level for _, _, use, _ in found for level in _levels(use)))
-    totalled = any(use.levels for _, _, use, _ in found)
+    release = replace(uses[0][2].release, calls=named)
+    levels = tuple(dict.fromkeys(level for _, _, use, _ in uses for level in _levels(use)))
+    totalled = any(use.levels for _, _, use, _ in uses)
     return SharedRelease(ReleaseUse(release, tuple(calls.values()), levels if totalled else ()), tuple(members))
 
 

@@ -122,12 +122,12 @@ def pool_marginals(priced: PrivateStatement, weights: Sequence[float], apart: Co
 
 def _clusters(parts: Sequence[PrivatePlan], apart: Collection[int]) -> list[list[int]]:
     """Return the parts that read the same rows and can be measured together, by position."""
-    found: dict[tuple[Release, int, int], list[int]] = {}
+    clusters: dict[tuple[Release, int, int], list[int]] = {}
     for index, part in enumerate(parts):
         if index not in apart and _is_linear(part):
             rows = replace(part.release, keys=(), calls=())
-            found.setdefault((rows, part.minimum, part.weight_bits), []).append(index)
-    return [members for members in found.values() if len({_attributes(parts[i]) for i in members}) > 1]
+            clusters.setdefault((rows, part.minimum, part.weight_bits), []).append(index)
+    return [members for members in clusters.values() if len({_attributes(parts[i]) for i in members}) > 1]
 
 
 def _attributes(part: PrivatePlan) -> frozenset[Expr]:
@@ -201,10 +201,10 @@ class _Cluster:
         counts = [len(self.parts[index].noisy_sums) for _, _, index, _ in shown]
         factors = np.array([self.weights[index] for _, _, index, _ in shown]) / (alone * np.array(counts))
         for _ in range(ROUNDS):
-            found = _optimal(shown, factors, len(measures), sizes, budget, cap_squared)
-            ratios = np.array([cell_variance(table, found[number], sizes) for number, table, *_ in shown]) / alone
+            variances = _optimal(shown, factors, len(measures), sizes, budget, cap_squared)
+            ratios = np.array([cell_variance(table, variances[number], sizes) for number, table, *_ in shown]) / alone
             if ratios.max() <= LARGER:
-                return found
+                return variances
             factors = factors * np.maximum(ratios, 1.0) ** 2
         return None
 
@@ -221,16 +221,16 @@ class _Cluster:
         sums = tuple(dict.fromkeys(measure.exact for measure in measures))
         residuals, events = list[tuple[Residual, ...]](), list[Event]()
         for measure, by_keys in zip(measures, variances, strict=True):
-            made = []
+            noised = []
             for keyset, variance in by_keys.items():
                 named = ", ".join(str(k) for k in keyset)
                 label = f"{measure.label}, residual of keys {named}" if named else f"{measure.label}, total"
                 noisy, event = _residual(
                     label, sums.index(measure.exact), measure, keyset, sizes, variance, cap, grouped.weight_bits
                 )
-                made.append(Residual(keyset, noisy))
+                noised.append(Residual(keyset, noisy))
                 events.append(event)
-            residuals.append(tuple(made))
+            residuals.append(tuple(noised))
         release = replace(grouped.release, keys=keys, calls=())
         charge = Charge(tuple(events), grouped.charge.epsilon, grouped.charge.delta)
         finest = replace(
@@ -306,13 +306,13 @@ def _optimal(
         tables[number][table] = tables[number].get(table, 0.0) + factor
     loose = [best_variances(one, sizes, 1.0, cap_squared) for one in tables]
     losses = [
-        math.sqrt(sum(weight * cell_variance(table, found, sizes) for table, weight in one.items()))
-        for one, found in zip(tables, loose, strict=True)
+        math.sqrt(sum(weight * cell_variance(table, variances, sizes) for table, weight in one.items()))
+        for one, variances in zip(tables, loose, strict=True)
     ]
     whole = math.fsum(losses)
     return [
-        {keyset: variance * whole / (loss * budget) for keyset, variance in found.items()}
-        for found, loss in zip(loose, losses, strict=True)
+        {keyset: variance * whole / (loss * budget) for keyset, variance in variances.items()}
+        for variances, loss in zip(loose, losses, strict=True)
     ]
 
 

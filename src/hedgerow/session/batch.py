@@ -59,12 +59,12 @@ def ask_batch(session: Session, queries: Queries, weights: Weights, minimise: st
 
     Privacy: the charge is durable before the first row is read, and is never given back.
     """
-    return _Asked(session, Report.of(queries), weights, minimise, options).answer()
+    return _AskedBatch(session, Report.of(queries), weights, minimise, options).answer()
 
 
 def quote_batch(session: Session, queries: Queries, weights: Weights, minimise: str, options: Options) -> BatchQuote:
     """Return the price of all statements together, and their predicted errors. Free; reads no private row."""
-    return _Asked(session, Report.of(queries), weights, minimise, options).quote()
+    return _AskedBatch(session, Report.of(queries), weights, minimise, options).quote()
 
 
 @dataclass(frozen=True)
@@ -77,26 +77,26 @@ class _Priced:
 
     def parts(self, number: int, plans: Sequence[PrivatePlan]) -> list[PrivatePlan]:
         """Return the releases of one statement, in its own order, as parts of the shared ones."""
-        found = {
+        plans_by_part = {
             member.part: member.inside(plan)
             for release, plan in zip(self.shared, plans, strict=True)
             for member in release.members
             if member.statement == number
         }
-        return [found[part] for part in sorted(found)]
+        return [plans_by_part[part] for part in sorted(plans_by_part)]
 
     def positions(self, number: int) -> list[int]:
         """Return the shared releases that the releases of one statement are in, in its own order."""
-        found = {
+        positions = {
             member.part: position
             for position, release in enumerate(self.shared)
             for member in release.members
             if member.statement == number
         }
-        return [found[part] for part in sorted(found)]
+        return [positions[part] for part in sorted(positions)]
 
 
-class _Asked:
+class _AskedBatch:
     """A batch that was asked. Its statements are numbered; those about public tables alone are free."""
 
     def __init__(self, session: Session, report: Report, weights: Weights, minimise: str, options: Options) -> None:

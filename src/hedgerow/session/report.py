@@ -89,7 +89,7 @@ class Report:
             >>> [(query.name, str(query.within), query.line) for query in report.queries]
             [('all', '5 %', 3)]
         """
-        return _Reader(text).report()
+        return _ReportReader(text).report()
 
     @classmethod
     def of(cls, queries: "Queries") -> "Report":
@@ -163,7 +163,7 @@ def _refused(message: str, code: str, hint: str, span: Span | None, text: str | 
     return error
 
 
-class _Reader:
+class _ReportReader:
     """Reads one text. Every error names its line."""
 
     def __init__(self, text: str) -> None:
@@ -188,15 +188,17 @@ class _Reader:
         """Return what the comments above a statement say about it, and about the report."""
         stated: dict[str, tuple[str, Span]] = {}
         of_report: dict[str, str] = {}
-        found = list(self._directives(start, end))
-        opening = next((place for place, (word, _, _) in enumerate(found) if word == "name"), 0) if first else 0
-        for place, (word, value, span) in enumerate(found):
+        directives = list(self._directives(start, end))
+        opening = next((place for place, (word, _, _) in enumerate(directives) if word == "name"), 0) if first else 0
+        for place, (word, value, span) in enumerate(directives):
             if place < opening and word in ABOUT_REPORT:
                 of_report[word] = f"{of_report[word]} {value}" if word in of_report else value
             elif word == "text" and word in stated:
                 stated[word] = f"{stated[word][0]} {value}", stated[word][1]
             elif word in stated:
-                raise self._error(f"-- {word} is stated twice.", "report-directive", "Leave one of them out.", span)
+                raise self._error(
+                    f"-- {word} is stated twice.", code="report-directive", hint="Leave one of them out.", span=span
+                )
             else:
                 stated[word] = value, span
         return stated, of_report
@@ -210,7 +212,9 @@ class _Reader:
             first = match.start("word")
             span = Span(first, match.end(), self._line(first))
             if not value:
-                raise self._error(f"-- {word} says nothing.", "report-directive", f"Write -- {word}: …", span)
+                raise self._error(
+                    f"-- {word} says nothing.", code="report-directive", hint=f"Write -- {word}: …", span=span
+                )
             yield word, value, span
 
     def _query(self, sql: str, start: int, stated: Mapping[str, tuple[str, Span]], number: int) -> ReportQuery:
@@ -256,7 +260,7 @@ class _Reader:
         for word, _, span in self._directives(start, end):
             if word not in ABOUT_REPORT:
                 hint = f"Write -- {word} above the statement that it is about."
-                raise self._error(f"-- {word} {where}.", "report-directive", hint, span)
+                raise self._error(f"-- {word} {where}.", code="report-directive", hint=hint, span=span)
 
     def _line(self, place: int) -> int:
         return self._text.count("\n", 0, place) + 1
