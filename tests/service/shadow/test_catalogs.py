@@ -387,7 +387,6 @@ def test_other_tools(plain, shadow, router, names, run):
 SUPERSET = """
 import sys, sqlalchemy
 engine = sqlalchemy.create_engine(f"postgresql+psycopg2://alice@127.0.0.1:{sys.argv[1]}/hospital")
-from superset.db_engine_specs.postgres import PostgresEngineSpec
 with engine.connect() as connection:
     inspector = sqlalchemy.inspect(connection)
     for schema in inspector.get_schema_names():
@@ -401,6 +400,8 @@ with engine.connect() as connection:
         inspector.get_unique_constraints(table, "public")
         inspector.get_table_comment(table, "public")
 """
+"""Superset looks for tables and columns with the inspector of the SQLAlchemy 1.4 and psycopg 2 that it brings along."""
+
 DBT = ("show", "--inline", "SELECT 1 AS n"), ("docs", "generate", "--no-compile"), ("debug",)
 
 
