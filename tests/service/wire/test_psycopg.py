@@ -342,3 +342,25 @@ def test_columns_without_an_alias_have_the_names_that_postgres_gives_them(server
         assert any(row[4] < row[3] < row[5] for row in rows if row[3] is not None)
         cursor = connection.execute("SELECT MEDIAN(age), COUNT(*) FILTER (WHERE smoker) FROM patients")
         assert [column.name for column in cursor.description][::3] == ["median", "count"]
+
+
+@pytest.mark.parametrize(
+    "preview",
+    [
+        "SELECT * FROM patients LIMIT 200",
+        "SELECT id AS id, region AS region, age AS age FROM public.patients LIMIT 1000",
+        'select "_"."id", "_"."region", "_"."age" from "public"."patients" "_" limit 1000 offset 0',
+        'SELECT CAST("patients"."region" AS TEXT) AS "region" FROM "public"."patients" "patients" LIMIT 100',
+        "SELECT x.* FROM public.patients x LIMIT 200",
+        "SELECT * FROM (SELECT * FROM patients) AS virtual_table LIMIT 100",
+    ],
+)
+def test_previews_of_tools_are_refused_with_a_hint_for_their_users(connection, server, preview):
+    """As Superset, Power BI, Tableau, DBeaver and Metabase write them."""
+    asked = server.db.budget.queries
+    for words in ({}, {"prepare": True}):
+        with pytest.raises(psycopg.errors.FeatureNotSupported) as caught:
+            connection.execute(preview, **words)
+        assert "choose a chart or a query with a metric" in caught.value.diag.message_hint
+        assert caught.value.diag.statement_position is not None
+    assert server.db.budget.queries == asked

@@ -6,7 +6,11 @@ from hedgerow.errors import HedgerowError
 from hedgerow.owners_log import about, withheld
 from hedgerow.service.errors import sqlstate
 from hedgerow.service.shadow.relay import ShadowError
+from hedgerow.service.shadow.routing import TOOL_HINT
 from hedgerow.service.wire.messages import ProtocolError, StatementError
+
+PREVIEWS = frozenset({"star", "no-aggregate"})
+"""Codes of refusals that a tool meets when it previews the rows of a table: the hint is for its user."""
 
 IN_FAILED_TRANSACTION = "current transaction is aborted, commands ignored until end of transaction block"
 
@@ -26,8 +30,9 @@ def error_fields(error: Exception, offset: int = 0, *, severity: str = "ERROR") 
         return {"S": severity, "C": "XX000", "M": "internal error"}
     message = " ".join(part for part in (error.message, error.cost) if part)
     fields = {"S": severity, "C": sqlstate(error), "M": message, "D": f"code: {error.code}"}
-    if error.hint:
-        fields["H"] = error.hint
+    hint = TOOL_HINT if error.code in PREVIEWS else error.hint
+    if hint:
+        fields["H"] = hint
     if error.span is not None:
         fields["P"] = str(error.span.start + offset + 1)
     return fields
