@@ -3,8 +3,6 @@
 import ast
 from pathlib import Path
 
-import pytest
-
 PROJECT = Path(__file__).parents[2]
 SOURCES = sorted([*(PROJECT / "src").rglob("*.py"), *(PROJECT / "tests").rglob("*.py")])
 QUESTIONS = ("What ", "Which ", "Whether ")
@@ -17,10 +15,14 @@ def docstrings(text):
             yield node.value.value
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PROJECT)))
-def test_no_docstring_opens_with_a_question(path):
-    assert [text for text in docstrings(path.read_text(encoding="utf-8")) if text.startswith(QUESTIONS)] == []
+def questions(text):
+    return [string for string in docstrings(text) if string.startswith(QUESTIONS)]
+
+
+def test_no_docstring_opens_with_a_question():
+    asking = {str(path.relative_to(PROJECT)): questions(path.read_text(encoding="utf-8")) for path in SOURCES}
+    assert {path: strings for path, strings in asking.items() if strings} == {}
 
 
 def test_a_question_is_noticed():
-    assert [text.startswith(QUESTIONS) for text in docstrings('"""Whether it holds."""')] == [True]
+    assert questions('"""Whether it holds."""') == ["Whether it holds."]
