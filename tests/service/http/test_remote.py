@@ -150,7 +150,7 @@ def test_every_public_part_of_a_database_is_the_clients_own():
     assert public - set(vars(RemoteDatabase)) == inherited
 
 
-REFUSED_REMOTELY = {"batch", "quote_batch", "as_analyst", "calibrate"}
+REFUSED_REMOTELY = {"batch", "quote_batch", "publish", "as_analyst", "calibrate"}
 
 
 def test_every_method_takes_the_same_arguments():
@@ -161,7 +161,7 @@ def test_every_method_takes_the_same_arguments():
 
     methods = [name for name, _ in inspect.getmembers(hr.Database, inspect.isfunction) if not name.startswith("_")]
     for name in methods:
-        if name not in {"batch", "quote_batch", "calibrate"}:
+        if name not in REFUSED_REMOTELY:
             assert arguments(RemoteDatabase, name) == arguments(hr.Database, name), name
 
 
@@ -177,6 +177,14 @@ def test_what_needs_the_owners_machine_says_so(remote):
     with pytest.raises(hr.PolicyError) as refused:
         remote.calibrate("patients")
     assert refused.value.code == "remote-calibrate"
+    for ask in (
+        lambda: remote.batch([COUNT]),
+        lambda: remote.quote_batch([COUNT]),
+        lambda: remote.publish([COUNT], "x"),
+    ):
+        with pytest.raises(hr.HedgerowError) as refused:
+            ask()
+        assert refused.value.hint
     with pytest.raises(hr.ConditionNotMet, match="where the database is"):
         remote.sql(COUNT).diagnostics()
 
