@@ -62,6 +62,7 @@ class CatalogFiles:
             await asyncio.to_thread(parse_draft, self._gateway.view(identity, dataset), text)
             copy = await asyncio.to_thread(_exchange, path, old, text)
             await self._take_into_use(path, old)
+            self._gateway.access.observe_change(identity.name, "save-catalog", dataset)
             return copy
 
     def caps(self, identity: Identity, dataset: str) -> Mapping[str, Cap]:
@@ -78,6 +79,7 @@ class CatalogFiles:
                 await asyncio.to_thread(write_cap, path, analyst, epsilon)
             except OSError:
                 raise _unwritable() from None
+            self._gateway.access.observe_change(identity.name, "set-cap", analyst)
             return copy
 
     async def _take_into_use(self, path: Path, old: str) -> None:

@@ -2,9 +2,16 @@
 
 import http.client
 import json
+from contextlib import closing
 from urllib.parse import urlencode, urlsplit
 
 import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+
+from hedgerow.service.access.connect import open_access
+from hedgerow.service.access.model import Identity
+from hedgerow.service.console.sign_in import Sessions, sign_in_routes
 
 SEND = "(message) => { window.socket.emit(...message) }"
 
@@ -42,6 +49,15 @@ def test_the_cookie_is_out_of_reach_for_scripts_and_other_sites(console):
     assert "httponly" in attributes
     assert "samesite=strict" in attributes
     assert "secure" not in attributes  # there is no TLS here; `secure` follows it
+
+
+def test_over_tls_the_cookie_is_sent_over_tls_alone(tmp_path):
+    with closing(open_access(tmp_path / "shop.access")) as access:
+        form = {"name": "ann", "password": access.add(Identity("ann")).password}
+        application = FastAPI()
+        application.include_router(sign_in_routes(Sessions(access), secure=True))
+        response = TestClient(application).post("/sign-in", data=form, follow_redirects=False)
+    assert "; secure" in response.headers["set-cookie"].lower()
 
 
 def test_a_request_from_another_site_is_refused(console):
