@@ -153,6 +153,7 @@ class AccountsView:
     def _confirmed(self, question: str, consequence: str, work: Callable[[], Awaitable[None]]) -> Callable[[], None]:
         def ask() -> None:
             with ui.dialog() as dialog, ui.card().classes("hr-dialog"):
+                dialog.props["aria-label"] = question
                 text("h2", question)
                 text("p", consequence, "hr-quiet")
 

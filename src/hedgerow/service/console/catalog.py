@@ -112,8 +112,10 @@ class CatalogEditor:
                     keymap={"Mod-s": self._save},
                 ).classes("hr-editor hr-catalog-editor")
                 words = json.dumps(list(completions(self._schema)))
+                place, script = self._editor.id, EDITOR_SCRIPT
                 ui.run_javascript(
-                    f'import("{EDITOR_SCRIPT}").then((script) => script.prepare({self._editor.id}, "Catalog", {words}))'
+                    f'import("{script}").then((script) => script.prepare({place}, "Catalog", {words}))'
+                    f".then(() => getElement({place}).editorPromise).then((editor) => editor.scrollDOM.tabIndex = 0)"
                 )
                 with box("div", "hr-row"):
                     self._save_button = button("Save", self._save, icon="save", kind="primary")

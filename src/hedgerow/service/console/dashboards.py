@@ -236,7 +236,7 @@ class DashboardView:
         ui.download.content(content, f"{name}.html", "text/html")
 
     async def _remove(self) -> None:
-        with ui.dialog() as dialog, ui.card().classes("hr-dialog"):
+        with ui.dialog().props('aria-label="Remove the dashboard"') as dialog, ui.card().classes("hr-dialog"):
             text("h2", f"Remove {self._board.title}?")
             text("p", "Its answers stay under their own addresses.", "hr-quiet")
 

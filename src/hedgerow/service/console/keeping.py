@@ -72,7 +72,7 @@ async def choose_dashboard(visit: Visit, name: str, answer: Answer) -> None:
     title = answer_title(answer)
     boards = await asyncio.to_thread(visible_dashboards, visit.parts.boards, visit.identity, visit.dataset)
     own = {board.id: board.title for board in boards if board.owner == visit.identity.name}
-    with ui.dialog() as dialog, ui.card().classes("hr-dialog"):
+    with ui.dialog().props('aria-label="Add to a dashboard"') as dialog, ui.card().classes("hr-dialog"):
         text("h2", "Add to a dashboard")
         chosen = ui.select({**own, NEW: NEW}, value=next(iter(own), NEW), label="Dashboard").classes("full-width")
         named = ui.input("Name of the new dashboard").classes("full-width")
