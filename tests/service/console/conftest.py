@@ -29,8 +29,9 @@ def console(tmp_path_factory):
     assert server.returncode == 0
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
+    """A browser. It ends with each module: until then its event loop runs in this thread, and others cannot."""
     if CHROMIUM is None:
         pytest.skip("there is no chromium (make system-packages)")
     expect.set_options(timeout=20_000)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
 from typing import Any
 
 from nicegui import ui
@@ -21,6 +22,9 @@ ROLES = {
     Role.OWNER.value: "owner: also changes the catalog and accounts",
     Role.AUDITOR.value: "auditor: reads the ledger",
 }
+
+Outcome = Callable[[], None]
+"""Says what came of a change."""
 
 
 async def analysts_page(visit: Visit) -> None:
@@ -51,11 +55,11 @@ class AccountsView:
                 visit.gateway.datasets(visit.identity), value=[visit.dataset], multiple=True, label="Datasets"
             ).props("dense outlined options-dense use-chips")
 
-            async def add() -> None:
+            async def add() -> Outcome:
                 identity = Identity((name.value or "").strip(), Role(role.value), frozenset(datasets.value))
                 credentials = await asyncio.to_thread(add_account, visit.gateway.access, visit.identity, identity)
-                self._show_secrets(identity.name, credentials)
                 name.set_value("")
+                return partial(self._show_secrets, identity.name, credentials)
 
             button("Add", self._doing(add), kind="primary")
 
@@ -115,7 +119,7 @@ class AccountsView:
         field = ui.number("Cap on epsilon", value=cap, min=0, placeholder="none")
         field.props("dense outlined step=any").classes("hr-cap").props["aria-label"] = f"Cap on epsilon of {name}"
 
-        async def set_cap() -> None:
+        async def set_cap() -> Outcome:
             if field.value is None or field.value <= 0:
                 raise ParameterError(
                     "A cap is a number above 0.",
@@ -124,33 +128,35 @@ class AccountsView:
                 )
             visit = self._visit
             await visit.parts.catalogs.set_cap(visit.identity, visit.dataset, name, float(field.value))
-            self._say(f"{name} may spend epsilon {rounded(field.value)} from the next question on.")
+            return partial(self._say, f"{name} may spend epsilon {rounded(field.value)} from the next question on.")
 
         button("Set", self._doing(set_cap), kind="plain").props["aria-label"] = f"Set the cap of {name}"
 
-    async def _rotate(self, name: str) -> None:
+    async def _rotate(self, name: str) -> Outcome:
         access, identity = self._visit.gateway.access, self._visit.identity
-        self._show_secrets(name, await asyncio.to_thread(rotate_account, access, identity, name))
+        return partial(self._show_secrets, name, await asyncio.to_thread(rotate_account, access, identity, name))
 
-    async def _remove(self, name: str) -> None:
+    async def _remove(self, name: str) -> Outcome:
         await asyncio.to_thread(remove_account, self._visit.gateway.access, self._visit.identity, name)
+        return partial(self._say, f"{name} is removed.")
 
-    def _doing(self, work: Callable[[], Awaitable[None]]) -> Callable[[], Coroutine[Any, Any, None]]:
-        """Do something, show a refusal, and list the accounts as they are then."""
+    def _doing(self, work: Callable[[], Awaitable[Outcome]]) -> Callable[[], Coroutine[Any, Any, None]]:
+        """Do something, list the accounts as they are then, and say what came of it; or show a refusal."""
 
         async def do() -> None:
             self._problem.clear()
             self._secrets.clear()
             try:
-                await work()
+                outcome = await work()
                 await self._redraw()
+                outcome()
             except HedgerowError as error:
                 with self._problem:
                     refusal(error)
 
         return do
 
-    def _confirmed(self, question: str, consequence: str, work: Callable[[], Awaitable[None]]) -> Callable[[], None]:
+    def _confirmed(self, question: str, consequence: str, work: Callable[[], Awaitable[Outcome]]) -> Callable[[], None]:
         def ask() -> None:
             with ui.dialog() as dialog, ui.card().classes("hr-dialog"):
                 dialog.props["aria-label"] = question
