@@ -186,6 +186,22 @@ def test_wanted_errors_are_reached_for_the_least_price(shop_of):
     assert not any(bar.missed for answer in answers for row in answer.intervals for bar in row.values())
 
 
+@pytest.mark.parametrize(("within", "charges"), [("20%", 1), ("0.5%", 2)])
+def test_sizes_that_nobody_knows_are_estimated_first(shop_of, within, charges):
+    """Where the estimate is accurate enough, nothing more is bought."""
+    db = shop_of(min_frequency=1)
+    queries = ["SELECT COUNT(*) AS n FROM people", "SELECT COUNT(*) AS n FROM visits"]
+    answers = db.batch(queries, within=within, epsilon=60.0)
+    purposes = [payment.purpose for payment in answers.receipt.payments]
+    assert purposes == ["size estimate", "answers"][:charges]
+    assert db.budget.queries == charges
+    assert 0 < answers.receipt.charge.epsilon <= 60.0
+    assert answers.receipt.charge.delta <= 1e-8 * (1 + 1e-9)
+    for answer, truth in zip(answers, (400, 900), strict=True):
+        [bar] = [row["n"] for row in answer.intervals]
+        assert (bar.upper - bar.lower) / 2 <= 1.3 * float(within.rstrip("%")) / 100 * truth
+
+
 def test_a_wanted_error_beyond_the_price_is_refused(shop_of, free):
     db = shop_of(min_frequency=1)
     with free(db), pytest.raises(hr.BudgetError):

@@ -6,14 +6,17 @@ from functools import partial
 from types import TracebackType
 from typing import Self, Unpack
 
-from hedgerow.answer import Answer
+from hedgerow.answer import Answer, Batch
 from hedgerow.errors import charged
 from hedgerow.execution.request import Options, Parameters  # noqa: TC001 - their names are resolved at run time
 from hedgerow.ledger import BudgetView
+from hedgerow.session.batch import Weights  # noqa: TC001 - likewise
+from hedgerow.session.batch_quote import BatchQuote
 from hedgerow.session.connection import CatalogSource, LedgerSource, connect
 from hedgerow.session.database import Database
 from hedgerow.session.explain import Explanation
 from hedgerow.session.quote import Quote
+from hedgerow.session.report import Queries  # noqa: TC001 - likewise
 from hedgerow.session.tables import Description, TableList
 
 
@@ -43,6 +46,20 @@ class AsyncDatabase:
     async def quote(self, query: str, *, params: "Parameters" = None, **options: "Unpack[Options]") -> Quote:
         """Return the cost of a question and the predicted errors of its answers. Free; reads no private row."""
         return await asyncio.to_thread(partial(self.sync.quote, query, params=params, **options))
+
+    async def batch(
+        self, queries: "Queries", *, weights: "Weights" = None, minimise: str = "mean", **options: "Unpack[Options]"
+    ) -> Batch:
+        """Ask several questions together, for one charge, as `Database.batch` does."""
+        asked = partial(self.sync.batch, queries, weights=weights, minimise=minimise, **options)
+        return await asyncio.to_thread(asked)
+
+    async def quote_batch(
+        self, queries: "Queries", *, weights: "Weights" = None, minimise: str = "mean", **options: "Unpack[Options]"
+    ) -> BatchQuote:
+        """Return the cost of several questions together. Free; reads no private row."""
+        asked = partial(self.sync.quote_batch, queries, weights=weights, minimise=minimise, **options)
+        return await asyncio.to_thread(asked)
 
     async def explain(self, query: str, params: "Parameters" = None, **options: "Unpack[Options]") -> Explanation:
         """Show how a question would be answered. Free; reads no private row."""

@@ -16,8 +16,8 @@ import pyarrow as pa
 from hedgerow.accounting import gaussian_epsilon
 from hedgerow.accounting.budget import Cost, RemainingBudget, Spending
 from hedgerow.accuracy_target.accuracy_first import AccuracyFirst
-from hedgerow.accuracy_target.epsilon_search import too_dear
-from hedgerow.answer import Answer, Batch, Mechanism, Savings, Summary, diagnosable
+from hedgerow.accuracy_target.epsilon_search import DELTA_SHARE, too_dear
+from hedgerow.answer import Answer, Batch, Mechanism, Payment, Savings, Summary, diagnosable
 from hedgerow.calibration.diagnose import diagnose
 from hedgerow.errors import ParameterError, QueryError, Span, carrying
 from hedgerow.execution.build_answer import build_answer
@@ -59,7 +59,12 @@ def ask_batch(session: Session, queries: Queries, weights: Weights, minimise: st
 
     Privacy: the charge is durable before the first row is read, and is never given back.
     """
-    return _AskedBatch(session, Report.of(queries), weights, minimise, options).answer()
+    asked = _AskedBatch(session, Report.of(queries), weights, minimise, options)
+    if not asked.lacks_sizes():
+        return asked.answer()
+    estimate, rest = asked.estimate_sizes()
+    with carrying(estimate):
+        return after_estimate(_AskedBatch(session, Report.of(queries), weights, minimise, rest).answer(), estimate)
 
 
 def quote_batch(session: Session, queries: Queries, weights: Weights, minimise: str, options: Options) -> BatchQuote:
@@ -291,27 +296,49 @@ class _AskedBatch:
             shares=shares,
         )
 
-    def _needed(self) -> dict[int, PrivateStatement]:
-        """Return the statements with a wanted error, each at the price that reaches it alone."""
-        needed = {}
+    def lacks_sizes(self) -> list[int]:
+        """Return the statements with a wanted error whose price depends on sizes that nobody knows yet."""
+        return [number for number, target in self._targets.items() if target.known_price() is None]
+
+    def estimate_sizes(self) -> tuple[Summary, Options]:
+        """Buy a small batch of the statements that lack sizes; return its receipt, and the options for the rest."""
+        lacking, most = self.lacks_sizes(), min(target.most for target in self._targets.values())
+        prices = [self._targets[number].estimate_price() for number in lacking]
+        epsilon, delta = min(max(prices) * math.sqrt(len(lacking)), most / 2), self._request.budget.delta
+        queries = {self._report.queries[number].name: self._report.queries[number].sql for number in lacking}
+        shared: Options = {**self._options, "within": None, "reuse": False}
+        first: Options = {**shared, "epsilon": epsilon, "delta": None if delta is None else delta * DELTA_SHARE}
+        bought = _AskedBatch(self._session, Report.of(queries), None, self._minimise, first).answer()
+        rest = {"epsilon": (most - epsilon) * (1 - 1e-9), "delta": None if delta is None else delta * (1 - DELTA_SHARE)}
+        return bought.receipt, {**self._options, **rest}  # type: ignore[typeddict-item]
+
+    @cached_property
+    def _targets(self) -> dict[int, AccuracyFirst]:
+        """The statements with a wanted error."""
+        targets = {}
         for number in self._private:
             statement = self._statements[number]
             if statement.request.within is None:
                 continue
             with _naming(self._report, self._report.queries[number]):
-                public = self._session.public_tables(statement.logical)
-                request = replace(
-                    statement.request, budget=replace(statement.request.budget, mechanism=self._mechanism)
-                )
-                target = AccuracyFirst(
+                budget = replace(statement.request.budget, mechanism=self._mechanism)
+                request = replace(statement.request, budget=budget)
+                targets[number] = AccuracyFirst(
                     self._session,
                     Question.of(statement.text, None, request),
                     statement.logical,
                     request,
                     statement.request.within,
                     self._remaining,
-                    public,
+                    self._session.public_tables(statement.logical),
                 )
+        return targets
+
+    def _needed(self) -> dict[int, PrivateStatement]:
+        """Return the statements with a wanted error, each at the price that reaches it alone."""
+        needed = {}
+        for number, target in self._targets.items():
+            with _naming(self._report, self._report.queries[number]):
                 known = target.known_price()
                 if known is None:
                     raise ParameterError(
@@ -418,6 +445,20 @@ class _AskedBatch:
         caps, prices = self._session.ledger.caps, [price for price, _ in alone.values()]
         apart = Spending(math.fsum(one.epsilon for one in prices), math.fsum(one.delta for one in prices))
         return Savings(charge, apart, share, math.fsum(share_of(cost, caps) for _, cost in alone.values()))
+
+
+def after_estimate(batch: Batch, estimate: Summary) -> Batch:
+    """Return the batch with the charge for the sizes on its receipt; it may be all, if that was accurate enough."""
+    paid = batch.receipt
+    payments = tuple(
+        Payment(purpose, str(one.id), one.charge, one.share)
+        for purpose, one in (("size estimate", estimate), ("answers", paid))
+        if not one.reused
+    )
+    charge = Spending(paid.charge.epsilon + estimate.charge.epsilon, paid.charge.delta + estimate.charge.delta)
+    whole = replace(paid, charge=charge, share=paid.share + estimate.share, payments=payments)
+    batch.receipt = replace(whole, reused=False)
+    return batch
 
 
 def _all_mechanisms(parts: Sequence[PrivatePlan]) -> tuple[Mechanism, ...]:
