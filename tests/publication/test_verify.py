@@ -126,6 +126,11 @@ def cheaper(content):
     content["charges"][0]["price"]["events"][0]["variance"] = "1000000"
 
 
+def other_price(content):
+    """Another price with the same events, so that only the seal can tell."""
+    content["charges"][0]["price"]["epsilon"] *= 2
+
+
 def smaller(content):
     content["guarantee"]["release"]["epsilon"] /= 2
 
@@ -162,6 +167,7 @@ def nonsense(content):
     ("change", "check"),
     [
         (cheaper, "charges"),
+        (other_price, "charges"),
         (smaller, "guarantee"),
         (other_budget, "budget"),
         (less_spent, "budget"),
