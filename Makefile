@@ -88,6 +88,7 @@ bench: $(VENV)/.dev ## time against the plain query, errors and coverage against
 	$(BIN)/python benchmarks/quantiles.py
 	$(BIN)/python benchmarks/auto_bounds.py
 	$(BIN)/python benchmarks/ratios.py
+	$(BIN)/python benchmarks/console.py
 
 bench-peers: $(VENV)/.dev ## the same questions put to other systems, each in an environment of its own
 	$(BIN)/python benchmarks/peers/environments.py .cache/peers
