@@ -4,6 +4,7 @@ import json
 import shutil
 import sqlite3
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -70,6 +71,19 @@ def test_a_changed_amount_leads_to_another_hash(charged, change):
         lines[1]["public"][name][coordinate] = value
     forged = load_links("\n".join(map(json.dumps, lines)))
     assert forged[-1].hash != excerpt.links[-1].hash
+
+
+def test_a_chain_of_several_periods_adds_up_in_each_of_them(book, gaussian):
+    time = [datetime(2026, 1, 1, tzinfo=UTC)]
+    ledger = book(refresh=timedelta(days=30), clock=lambda: time[0])
+    for _ in range(3):
+        receipt = ledger.charge(gaussian(0.1), analyst="zoe", question=QUESTION)
+        time[0] += timedelta(days=31)
+    links = ledger.excerpt([receipt.sequence]).links
+    assert len({link.total.period for link in links}) == 3
+    loaded = load_links(dump_links(links))
+    assert loaded == list(links)
+    assert loaded[-1].total.current.gaussian * 3 == loaded[-1].total.lifetime.gaussian > 0
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"kind": "charged"}', "not json"])

@@ -221,7 +221,8 @@ def _budget(certificate: Certificate, links: Sequence[Link]) -> str:
         if rounded_up(amount) > stated["spent"][name] * (1 + 1e-9):
             raise _Problem(f"More {name} is spent than the certificate states: {amount:.6g}.")
     used = max(terms.caps.fractions(total.lifetime if terms.refresh is None else total.current).values())
-    return f"{total.charges} charges stay within epsilon {terms.epsilon:g}, delta {terms.delta:g}; {used:.2%} is used"
+    charges = "1 charge stays" if total.charges == 1 else f"{total.charges:,} charges stay"
+    return f"{charges} within epsilon {terms.epsilon:g}, delta {terms.delta:g}; {used:.2%} is used"
 
 
 def _require_within(terms: LedgerTerms, link: Link) -> None:
