@@ -53,7 +53,7 @@ export async function prepare(id, name, words) {
     effects: [
       element.themeConfig.reconfigure(highlighting),
       CM.StateEffect.appendConfig.of([
-        CM.EditorView.contentAttributes.of({ "aria-label": name }),
+        CM.EditorView.contentAttributes.of({ "aria-label": name, tabindex: "0" }),
         CM.EditorState.languageData.of(() => data),
         CM.EditorState.tabSize.of(2),
       ]),
