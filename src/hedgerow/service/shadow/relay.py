@@ -293,9 +293,11 @@ class ShadowSession:
         try:
             async with asyncio.timeout(CANCEL_GRACE):
                 _reader, writer = await self._address.connect()
-                writer.write(request)
-                await writer.drain()
-                writer.close()
+                try:
+                    writer.write(request)
+                    await writer.drain()
+                finally:
+                    writer.close()
                 await writer.wait_closed()
         except (OSError, TimeoutError, HedgerowError):
             self._drop()

@@ -161,10 +161,10 @@ class WireConnection:
                 await self._out.flush()
 
     async def _close(self) -> None:
+        self._writer.close()  # first: whoever interrupts what follows leaves nothing open
         if self._shadow is not None:
             with suppress(ConnectionError, HedgerowError):
                 await self._shadow.close()
-        self._writer.close()
         with suppress(ConnectionError, ssl.SSLError, TimeoutError):
             async with asyncio.timeout(LAST_WORDS):
                 await self._writer.wait_closed()
