@@ -130,6 +130,7 @@ class WireListener:
         try:
             await asyncio.wait([task])
         finally:
+            writer.close()  # a task that was cancelled before it began has closed nothing
             self._tasks.discard(task)
             del self._connections[process_id]
 
