@@ -76,7 +76,7 @@ def test_focus_is_visible(sign_in, console):
     assert style == "solid"
 
 
-@pytest.mark.parametrize("width", [360, 768, 1280, 3840])
+@pytest.mark.parametrize("width", [360, *(pytest.param(wide, marks=pytest.mark.slow) for wide in (768, 1280, 3840))])
 def test_pages_fit_screens_from_phone_to_4k(sign_in, console, width):
     page = sign_in("olga")
     page.set_viewport_size({"width": width, "height": 800})
