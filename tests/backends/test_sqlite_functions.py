@@ -220,5 +220,5 @@ def test_sums_are_exact_within_and_beyond_64_bits(bits):
         connection.executemany("INSERT INTO t VALUES (?, ?)", [*rows, (0, None), (7, None)])
         expected = {g: sum(number for i, number in enumerate(numbers) if i % 3 == g) for g in range(3)} | {7: None}
         for text in [SQLITE.wide_total("x"), *([SQLITE.total("x")] if fits else [])]:
-            found = dict(connection.execute(f"SELECT g, {text} FROM t GROUP BY g").fetchall())
-            assert {g: None if total is None else int(total) for g, total in found.items()} == expected
+            totals = dict(connection.execute(f"SELECT g, {text} FROM t GROUP BY g").fetchall())
+            assert {g: None if total is None else int(total) for g, total in totals.items()} == expected

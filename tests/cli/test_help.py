@@ -15,7 +15,7 @@ COMMANDS = dict(typer.main.get_command(app).commands)
 
 def test_the_commands_are_those_that_work():
     owner, analyst = {"init", "calibrate", "check", "audit", "prepare"}, {"query", "quote", "shell", "mcp"}
-    service, reports = {"serve", "analyst", "requests"}, {"batch", "publish", "verify", "key"}
+    service, reports = {"serve", "analyst", "requests"}, {"batch", "plan", "publish", "verify", "key"}
     assert set(COMMANDS) == owner | analyst | service | reports | {
         "demo",
         "budget",

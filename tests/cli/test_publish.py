@@ -26,9 +26,9 @@ def report(shop):
 def keyed(run, shop):
     """The shop's key, in its place next to the catalog."""
     path = shop.folder / "shop.key"
-    made = json.loads(run("key", "new", str(path), "--json").stdout)
+    key = json.loads(run("key", "new", str(path), "--json").stdout)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    return made["public"]
+    return key["public"]
 
 
 def parsed(result):

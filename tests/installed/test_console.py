@@ -14,7 +14,7 @@ PORTS = "".join(f"\n[serve.{door}]\nport = 0\n" for door in ("wire", "http", "co
 
 @pytest.fixture
 def served(installed):
-    """What `hedgerow serve --json` says once it listens, over the demo."""
+    """Output of `hedgerow serve --json` once it listens, over the demo."""
     if CHROMIUM is None:
         pytest.skip("there is no chromium (make system-packages)")
     at = installed("hedgerow[serve]")

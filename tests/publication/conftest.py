@@ -71,9 +71,9 @@ class Town:
 @pytest.fixture(scope="module")
 def town(tmp_path_factory):
     """One town for all tests of a module: they only add to its ledger."""
-    made = Town(tmp_path_factory.mktemp("town"))
-    yield made
-    made.db.close()
+    town = Town(tmp_path_factory.mktemp("town"))
+    yield town
+    town.db.close()
 
 
 @pytest.fixture(scope="module")

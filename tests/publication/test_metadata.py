@@ -13,8 +13,8 @@ def problems(folder):
     command = [sys.executable, "-m", "frictionless", "validate", "datapackage.json", "--json"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=300)  # noqa: S603 - our words
     report = json.loads(done.stdout)
-    found = [error["type"] for task in report["tasks"] for error in task["errors"]]
-    return report["stats"]["tasks"], found + [error["type"] for error in report["errors"]]
+    errors = [error["type"] for task in report["tasks"] for error in task["errors"]]
+    return report["stats"]["tasks"], errors + [error["type"] for error in report["errors"]]
 
 
 def test_frictionless_finds_the_package_valid(release):

@@ -101,8 +101,8 @@ def test_missing_and_added_files_are_found(copy):
     (copy / "data" / "all.csv").unlink()
     (copy / "data" / "more.csv").write_text("n\n1\n", encoding="utf-8")
     (copy / "empty").mkdir()
-    found = next(check for check in verify_folder(copy).checks if check.name == "files")
-    assert set(found.problems) == {
+    files = next(check for check in verify_folder(copy).checks if check.name == "files")
+    assert set(files.problems) == {
         "data/all.csv is missing.",
         "data/more.csv is not in the certificate.",
         "empty is not in the certificate.",

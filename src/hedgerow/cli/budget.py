@@ -13,7 +13,7 @@ from hedgerow.cli.budget_page import budget_page
 from hedgerow.cli.budget_report import report
 from hedgerow.cli.errors import UsageError, pointing
 from hedgerow.cli.output import say, tell, write_json
-from hedgerow.cli.plan import plan_page, price_plan
+from hedgerow.cli.priced_list import plan_page, price_plan
 from hedgerow.cli.statements import stated
 from hedgerow.errors import LedgerError
 from hedgerow.ledger import Ledger, open_ledger, raise_budget

@@ -36,6 +36,7 @@ SUMMARIES = {
     "serve": "Let others ask by psql, BI tools, HTTP or browser, with accounts, caps and limits. The owner's command.",
     "analyst": "Manage the accounts of a service and the caps of analysts. The owner's command.",
     "requests": "Decide about questions that cost more than a service answers unseen. The owner's command.",
+    "plan": "Show the budget that a year of reports takes, or the errors that a budget allows. Free; nothing is read.",
     "budget": "Show what is spent and what remains, or price a list of queries that is fixed in advance.",
     "audit": "Search for a leak in a statement: bound its epsilon from below, by experiment.",
     "tune": "Compute the budgets and sizes for which the error of an average, or of a quotient of sums, can be "

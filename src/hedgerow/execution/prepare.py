@@ -21,7 +21,7 @@ from hedgerow.sql.parse import parse
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedFacts:
     """Number of statements whose facts are kept now, and of those that need none."""
 
     statements: int
@@ -42,7 +42,7 @@ def usual_statements(session: Session) -> list[str]:
     return texts
 
 
-def prepare(session: Session, texts: Sequence[str]) -> Prepared:
+def prepare(session: Session, texts: Sequence[str]) -> PreparedFacts:
     """Compute the facts that statements rely on, and keep them beside the data."""
     facts = getattr(session.backend, "facts", None)
     if facts is None or session.backend.handed_in:
@@ -53,7 +53,7 @@ def prepare(session: Session, texts: Sequence[str]) -> Prepared:
         )
     done = [_compute(session, text) for text in texts]
     facts.save()
-    return Prepared(sum(done), len(done) - sum(done))
+    return PreparedFacts(sum(done), len(done) - sum(done))
 
 
 def _compute(session: Session, text: str) -> bool:

@@ -14,7 +14,7 @@ from functools import cached_property, partial
 import pyarrow as pa
 
 from hedgerow.accounting import gaussian_epsilon
-from hedgerow.accounting.budget import Cost, RemainingBudget, Spending
+from hedgerow.accounting.budget import Charge, Cost, RemainingBudget, Spending
 from hedgerow.accuracy_target.accuracy_first import AccuracyFirst
 from hedgerow.accuracy_target.epsilon_search import DELTA_SHARE, too_dear
 from hedgerow.answer import Answer, Batch, Mechanism, Payment, Savings, Summary, diagnosable
@@ -70,6 +70,12 @@ def ask_batch(session: Session, queries: Queries, weights: Weights, minimise: st
 def quote_batch(session: Session, queries: Queries, weights: Weights, minimise: str, options: Options) -> BatchQuote:
     """Return the price of all statements together, and their predicted errors. Free; reads no private row."""
     return _AskedBatch(session, Report.of(queries), weights, minimise, options).quote()
+
+
+def price_batch(session: Session, report: Report, options: Options) -> tuple[Charge, BatchQuote]:
+    """Return the charge and the quote of a report as if nothing of it had been answered. Free; reads no private row."""
+    asked = _AskedBatch(session, report, None, "mean", {**options, "reuse": False})
+    return asked.charge, asked.quote()
 
 
 @dataclass(frozen=True)
@@ -153,6 +159,11 @@ class _AskedBatch:
             alone = self._alone()
             answers = self._answers(estimators, tables, paid, {number: price[0] for number, price in alone.items()})
             return self._batch(answers, paid, self._savings(alone, charge, receipt.share))
+
+    @property
+    def charge(self) -> Charge:
+        """The charge of all statements; nothing if all are about public tables."""
+        return self._priced.private.charge if self._private else Charge((), 0.0, 0.0)
 
     def quote(self) -> BatchQuote:
         """Return the price and the predicted errors."""

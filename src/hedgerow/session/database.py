@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Concatenate, ParamSpec, Self, TypeVar, Unpack
 
+from hedgerow.accounting.budget import Spending
 from hedgerow.answer import Answer, Batch
 from hedgerow.calibration.calibrate import Calibration, calibrate
 from hedgerow.errors import LedgerError
@@ -25,6 +26,7 @@ from hedgerow.session.explain import Explanation, explain_statement
 from hedgerow.session.forecast import Forecast, forecast_statements
 from hedgerow.session.job import Job
 from hedgerow.session.missing import all_missing
+from hedgerow.session.planning import BudgetPlan, PlannedReport, plan_reports, read_plan
 from hedgerow.session.publishing import publish_batch
 from hedgerow.session.quote import Quote, quote_statement
 from hedgerow.session.report import Queries  # noqa: TC001 - its name is resolved at run time
@@ -156,6 +158,27 @@ class Database:
         Privacy: as for `batch`. The files are made of answers and of what is public. Publishing again is free.
         """
         return publish_batch(self._session, queries, folder, key, weights, minimise, options)
+
+    @_logged
+    def plan(
+        self,
+        reports: str | PathLike[str] | Sequence[PlannedReport],
+        *,
+        budget: tuple[float, float] | None = None,
+        fit: bool = False,
+        **options: "Unpack[Options]",
+    ) -> BudgetPlan:
+        """Price a list of reports that are published several times, or fit their prices to a budget. Free.
+
+        Args:
+            reports: A plan file (`[[report]]` with `file`, `times` and `epsilon`), or a list of `PlannedReport`.
+            budget: Epsilon and delta to compare with; by default the catalog's.
+            fit: Choose prices, in the proportions of the plan, that use up the budget.
+            **options: As for `batch`, for every report.
+        """
+        planned = reports if isinstance(reports, Sequence) and not isinstance(reports, str) else read_plan(reports)
+        granted = None if budget is None else Spending(*budget)
+        return plan_reports(self._session, planned, granted, options, fit=fit)
 
     @_logged
     def explain(self, query: str, params: "Parameters" = None, **options: "Unpack[Options]") -> Explanation:

@@ -132,6 +132,10 @@ class RemoteDatabase(Database):
             hint="Run hedgerow publish where the database is.",
         )
 
+    def plan(self, reports: object, **options: Any) -> NoReturn:  # noqa: ANN401, ARG002 - likewise
+        """Refuse: a plan is the owner's."""
+        raise _no_batch()
+
     def quote_batch(self, queries: Queries, **options: Any) -> NoReturn:  # noqa: ANN401, ARG002 - likewise
         """Refuse: a service answers questions one by one."""
         raise _no_batch()

@@ -31,8 +31,8 @@ def opened(page, console, address):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious_on_any_page(sign_in, console, scheme):
     page = sign_in("olga", color_scheme=scheme)
-    found = {title: findings(opened(page, console, information.address)) for title, information in PAGES.items()}
-    assert {title: said for title, said in found.items() if said} == {}
+    by_page = {title: findings(opened(page, console, information.address)) for title, information in PAGES.items()}
+    assert {title: said for title, said in by_page.items() if said} == {}
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

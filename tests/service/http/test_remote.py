@@ -150,7 +150,7 @@ def test_every_public_part_of_a_database_is_the_clients_own():
     assert public - set(vars(RemoteDatabase)) == inherited
 
 
-REFUSED_REMOTELY = {"batch", "quote_batch", "publish", "as_analyst", "calibrate"}
+REFUSED_REMOTELY = {"batch", "quote_batch", "plan", "publish", "as_analyst", "calibrate"}
 
 
 def test_every_method_takes_the_same_arguments():
@@ -180,6 +180,7 @@ def test_what_needs_the_owners_machine_says_so(remote):
     for ask in (
         lambda: remote.batch([COUNT]),
         lambda: remote.quote_batch([COUNT]),
+        lambda: remote.plan("year.toml"),
         lambda: remote.publish([COUNT], "x"),
     ):
         with pytest.raises(hr.HedgerowError) as refused:
