@@ -305,11 +305,11 @@ def test_keys_that_were_selected_are_found_again(tmp_path, declared, kind, value
     backend = opened(tmp_path / "t.db", f"CREATE TABLE t (x {declared})", f"INSERT INTO t VALUES {rows}")
     dialect, column = backend.dialect, Column("x", kind, native=backend.schema().tables["t"].columns["x"].native)
     step = dialect.step("found", f"SELECT {key(column, dialect)} AS k0 FROM {dialect.table('t')}", once=True)
-    first_pass = Query(
-        dialect.statement([step], "SELECT k0, 1 AS n FROM found"), ("k0",), ("n",), (arrow_type(column),)
-    )
+    first = dialect.statement([step], "SELECT k0, 1 AS n FROM found")
+    first_pass = Query(dialect.statement_text(first), ("k0",), ("n",), (arrow_type(column),), statement=first)
     joined = f"found JOIN {SELECTED} ON {dialect.same('found.k0', f'{SELECTED}.k0', kind)}"
-    measure = Query(dialect.statement([step], f"SELECT {KEY_INDEX} FROM {joined} ORDER BY 1"), (), (KEY_INDEX,))
+    second = dialect.statement([step], f"SELECT {KEY_INDEX} FROM {joined} ORDER BY 1")
+    measure = Query(dialect.statement_text(second), (), (KEY_INDEX,), statement=second)
     with backend.snapshot() as snapshot:
         keys = snapshot.run(first_pass).exact_keys()
         snapshot.load(SELECTED, keys.append_column(KEY_INDEX, pa.array(range(len(values)), type=pa.int64())))

@@ -34,7 +34,7 @@ def test_bounds_hold_the_values_and_both_charges_are_on_the_receipt(world, plent
     told = answer.to_dict()
     (bounds,) = told["bounds"]
     assert 0 <= bounds.pop("beyond") < 1e-3
-    assert bounds == {"of": "x", "lower": 0, "upper": 1536, "basis": "bought", "warning": None}
+    assert bounds == {"of": "x", "lower": 0, "upper": 1536, "basis": "bought", "warning": None, "clipped": None}
     assert [payment["for"] for payment in told["payments"]] == purposes(answer)
 
 

@@ -42,7 +42,7 @@ def test_each_failure_has_its_exit_code_and_its_json(run, shop, kind, code, word
     assert result.exit_code == code
     assert list(json.loads(result.stdout)) == ["error"]
     error = json.loads(result.stdout)["error"]
-    assert list(error) == ["type", "code", "message", "hint", "span", "charged", "receipt", "repeatable"]
+    assert list(error) == ["type", "code", "message", "hint", "span", "rewrite", "charged", "receipt", "repeatable"]
     assert (error["charged"], error["receipt"]) == (False, None)
     assert error["type"] == kind
     assert error["message"]
@@ -131,6 +131,10 @@ def test_being_interrupted_is_no_bug(capsys):
     assert "Stopped." in capsys.readouterr().err
 
 
+NEEDED = {ConditionNotMet: {"condition": "count"}, errors.ApprovalError: {"request_id": "1f2e"}}
+"""Arguments without which an error cannot be made."""
+
+
 def test_every_kind_of_error_ends_with_the_code_that_the_reference_states():
     page = (ROOT / "docs" / "reference" / "cli.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (\d) \| (.*) \|$", page, re.MULTILINE)
@@ -146,6 +150,6 @@ def test_every_kind_of_error_ends_with_the_code_that_the_reference_states():
         error = getattr(errors, name)
 
         def command(error=error):
-            raise error("It failed.", **({"condition": "count"} if error is ConditionNotMet else {}))
+            raise error("It failed.", **NEEDED.get(error, {}))
 
         assert guarded(command, as_json=True) == code

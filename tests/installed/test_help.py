@@ -34,18 +34,29 @@ BEFORE = {
 }
 """Commands that a reader ran before the example, in the demo's project."""
 
+ACCOUNT = [("analyst", "add", "ann")]
+BEFORE |= {("analyst", name): ACCOUNT for name in ("rotate", "remove", "cap")}
+AFTER = {("serve",): ["--check"]}
+"""Words that end a command that would otherwise serve until it is stopped; `test_console` serves."""
+
+REFUSED = {("requests", name): "no-such-request" for name in ("grant", "deny")}
+"""Commands about a request that nobody made."""
+
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_the_example_of_a_command_runs(installed, words):
-    run = installed()
+    run = installed(*(["hedgerow[serve]"] if words == ("serve",) else []))
     (run.folder / "report.sql").write_text(REPORT, encoding="utf-8")
+    (run.folder / "year.toml").write_text(
+        '[[report]]\nfile = "report.sql"\ntimes = 12\nepsilon = 0.2\n', encoding="utf-8"
+    )
+    folder = run.folder / "demo" if words[0] in {"analyst", "requests"} else run.folder  # in the service's own folder
     for earlier in BEFORE.get(words, []):
         where = ["--db", "demo/hospital.duckdb", "--catalog", "demo/hospital.yaml"] if earlier[0] == "publish" else []
-        done = run("hedgerow", *earlier, *where)
+        done = run("hedgerow", *earlier, *where, folder=folder)
         assert done.returncode == 0, done.stderr
-    said = example(COMMANDS[words])
+    said = [*example(COMMANDS[words]), *AFTER.get(words, [])]
     assert tuple(said[1 : len(words) + 1]) == words
-    folder = run.folder
     if words == ("demo",):  # it begins in an empty folder
         folder = run.folder / "empty"
         folder.mkdir()
@@ -53,5 +64,8 @@ def test_the_example_of_a_command_runs(installed, words):
         with duckdb.connect(str(folder / said[2])) as shop:
             shop.execute("CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER, price DECIMAL(8, 2))")
     done = run(*said, folder=folder)
+    if words in REFUSED:
+        assert REFUSED[words] in done.stderr
+        return
     assert done.returncode == 0, done.stderr
     assert done.stdout

@@ -35,8 +35,10 @@ def test_wheel_and_source_pass_the_checks_of_a_package_index(wheel, tmp_path):
     run([sys.executable, "-m", "check_wheel_contents", str(wheel)])
 
 
-def test_the_readme_has_no_picture_that_an_index_would_not_find():
-    assert not re.findall(r"!\[[^\]]*\]\((?!https://)", (ROOT / "README.md").read_text(encoding="utf-8"))
+def test_a_picture_in_the_readme_is_there_and_has_words_where_an_index_does_not_find_it():
+    for words, path in re.findall(r"!\[([^\]]*)\]\((?!https://)([^)]*)\)", (ROOT / "README.md").read_text("utf-8")):
+        assert (ROOT / path).is_file()
+        assert len(words.split()) > 5
 
 
 def test_the_metadata_name_every_python_that_is_tested(wheel):

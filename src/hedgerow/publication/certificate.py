@@ -65,14 +65,17 @@ def events_of(charges: Iterable[OpenedCharge]) -> list[AnyEvent]:
 
 
 def proved(charges: Iterable[OpenedCharge]) -> dict[str, float]:
-    """Return the guarantee that the events of all charges prove together, at the sum of their deltas, rounded up.
+    """Return the guarantee that the events of all charges prove together, at the sum of their deltas.
+
+    Both are rounded up: the delta of a statement with Laplace noise is the mass of its threshold and no more, and as a
+    float it may be a little below that.
 
     Privacy: Gaussian composition of the events, each with its worst pair of neighbours (`accounting.GDP`). It uses
     nothing of the code that chose the noise.
     """
     listed = list(charges)
     accountant = GDP(events_of(listed))
-    delta = math.fsum(float(charge.price["delta"]) for charge in listed)
+    delta = rounded_up(math.fsum(float(charge.price["delta"]) for charge in listed))
     if delta <= 0.0:
         return {"epsilon": rounded_up(accountant.epsilon(1e-300)), "delta": 0.0}
     return {"epsilon": rounded_up(accountant.epsilon(delta)), "delta": delta}

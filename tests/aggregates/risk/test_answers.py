@@ -53,17 +53,17 @@ def test_asked_again_it_is_the_same_and_free(clinic):
 def test_json_has_the_population_beside_the_interval(answer):
     bars = [row["r"] for row in answer.to_dict()["intervals"]]
     for shown, bar in zip(bars, answer.intervals, strict=True):
-        assert set(shown) == {"lower", "upper", "note", "kind", "reason", "population", "p_value"}
+        assert set(shown) == {"lower", "upper", "note", "kind", "reason", "population", "p_value", "p_adjusted"}
         lower, upper = bar["r"].population
         assert shown["population"]["lower"] == (lower if math.isfinite(lower) else None)
         assert shown["population"]["upper"] == (upper if math.isfinite(upper) else None)
-        assert shown["p_value"] == bar["r"].p_value
+        assert shown["p_value"] == bar["r"].p_value <= shown["p_adjusted"]
     assert all(set(row["n"]) == {"lower", "upper", "note", "kind", "reason"} for row in answer.to_dict()["intervals"])
 
 
-def test_arrow_and_pandas_have_three_more_columns(answer):
+def test_arrow_and_pandas_have_four_more_columns(answer):
     names = answer.arrow(intervals=True).column_names
-    beside = ["r_lower", "r_upper", "r_note", "r_population_lower", "r_population_upper", "r_p_value"]
+    beside = ["r_lower", "r_upper", "r_note", "r_population_lower", "r_population_upper", "r_p_value", "r_p_adjusted"]
     assert names == ["g", "r", *beside, "n", "n_lower", "n_upper", "n_note"]
     frame = answer.df(intervals=True)
     assert frame["r_population_upper"].tolist() == [row["r"].population[1] for row in answer.intervals]

@@ -36,7 +36,8 @@ tables:
 """
 TABLES = """
 CREATE TABLE numbers AS SELECT i AS unit, if(i % 2 = 0, 'one', 'two') AS k, i % 100 AS x, i % 10 + 0.5 AS y,
-    i % 7 + 1 AS a, i % 5 + 1 AS b, i % 3 = 0 AS outcome, i % 4 < 2 AS exposed FROM range(4000) AS t(i);
+    i % 7 + 1 AS a, i % 5 + 1 AS b, i % 3 = 0 AS outcome, i % 4 < 2 AS exposed,
+    i % 4 < 2 AS treated FROM range(4000) AS t(i);
 CREATE TABLE words AS SELECT unit, k, if(unit % 3 = 0, 'a', 'b') AS x FROM numbers
 """
 OF_TEXT = {"MODE", "VALUE_BIN"}

@@ -166,13 +166,13 @@ def test_a_session_that_was_there_before_is_not_the_one_that_signs_in(console):
 
 def test_guessing_a_password_has_to_wait_and_an_unknown_name_like_a_known_one(console):
     said = {}
-    for name in ("gil", "nobody"):
+    for name in ("gil", "stranger"):
         outcomes = [
             call(console, "POST", "/sign-in", body={"name": name, "password": str(guess)}) for guess in range(7)
         ]
         said[name] = [status for status, _, _ in outcomes]
         assert int(outcomes[-1][1]["Retry-After"]) >= 1
-    assert said["gil"] == said["nobody"] == [401] * 5 + [429] * 2
+    assert said["gil"] == said["stranger"] == [401] * 5 + [429] * 2
     right = {"name": "gil", "password": console.passwords["gil"]}
     assert call(console, "POST", "/sign-in", body=right)[0] == 429
 

@@ -122,6 +122,8 @@ AGGREGATES: Final[tuple[tuple[str, str, str], ...]] = (
     ("risk_difference", "boolean, boolean", "double precision"),
     ("odds_ratio", "boolean, boolean", "double precision"),
     ("lift", "boolean, boolean", "double precision"),
+    ("avg_difference", "double precision, boolean", "double precision"),
+    ("avg_lift", "double precision, boolean", "double precision"),
     ("ratio", "double precision, double precision", "double precision"),
     ("histogram_bin", "double precision, integer, VARIADIC double precision[]", "bigint"),
     ("value_bin", "text, integer, VARIADIC text[]", "bigint"),
