@@ -28,7 +28,7 @@ def opened(page, console, address):
     return page
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_axe_finds_nothing_serious_on_any_page(sign_in, console, scheme):
     page = sign_in("olga", color_scheme=scheme)
     by_page = {title: findings(opened(page, console, information.address)) for title, information in PAGES.items()}
