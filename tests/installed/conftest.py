@@ -105,15 +105,7 @@ def installed(environment, hospital, tmp_path) -> Callable[..., Installed]:
     """hedgerow with what some words after `pip install` bring, in a folder in which `make demo` was just run."""
 
     def made_of(*words: str) -> Installed:
-        shutil.copytree(hospital, tmp_path / "demo", copy_function=_copy)
+        shutil.copytree(hospital, tmp_path / "demo")
         return Installed(environment(*words), tmp_path)
 
     return made_of
-
-
-def _copy(source: str, target: str) -> None:
-    """Copy what a page writes to; the database is only read, and large."""
-    if source.endswith(".duckdb"):
-        os.link(source, target)
-    else:
-        shutil.copy2(source, target)

@@ -4,6 +4,7 @@ import json
 import socket
 import ssl
 import threading
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 
@@ -26,10 +27,15 @@ PRIVATE = "value-of-row-42"
 
 def raw(service, *parts):
     """Send bytes, and return everything that comes back until the service closes the connection."""
-    with socket.create_connection(("127.0.0.1", service.port)) as client:
+    received = []
+    with (
+        socket.create_connection(("127.0.0.1", service.port)) as client,
+        suppress(ConnectionResetError, BrokenPipeError),  # it closes while bytes that it refused are on their way
+    ):
         for part in parts:
             client.sendall(part)
-        return b"".join(iter(lambda: client.recv(65536), b""))
+        received.extend(iter(lambda: client.recv(65536), b""))
+    return b"".join(received)
 
 
 def head(service, *lines, path=QUERY, method="POST"):
@@ -77,7 +83,7 @@ def test_a_huge_body_without_a_length_is_refused_while_it_is_read(service):
     chunk = b"a" * 60_000
     chunks = [b"%x\r\n%s\r\n" % (len(chunk), chunk)] * (MAXIMUM_BODY // len(chunk) + 2)
     start = head(service, "Content-Type: application/json", "Transfer-Encoding: chunked")
-    said = raw(service, start, *chunks)
+    said = next(filter(None, (raw(service, start, *chunks) for _ in range(9))))  # the answer may be lost with a reset
     assert said.startswith(b"HTTP/1.1 413")
 
 
