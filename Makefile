@@ -62,7 +62,7 @@ system-packages: ## the Debian packages that tests of real servers need, where t
 
 test: $(VENV)/.mariadb ## everything that must pass before a change lands
 	$(MAKE) --jobs 2 --output-sync lint types imports docs environments
-	$(BIN)/python -m pytest -q -n 3 -m "not slow" -p scripts.line_coverage --durations=20
+	$(BIN)/python -m pytest -q -n 2 -m "not slow" -p scripts.line_coverage --durations=20
 
 coverage: $(VENV)/.dev ## which lines of hedgerow the quick tests run
 	$(BIN)/python -m pytest -q -n 2 -m "not slow" -p scripts.line_coverage $(SLOWER:%=--ignore=tests/%)

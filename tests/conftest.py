@@ -24,7 +24,7 @@ ENGINES = re.compile(
 ON_SPARK = re.compile(
     r"tests/(?:conformance/|limits/test_person).*\[spark\b|tests/backends/spark/test_(?:sessions|connect).*\["
 )
-ONE_IN = 8
+ONE_IN = 16
 """Where the same is asked on every engine and a statement takes a second, `make test` asks Spark one question in so
 many; `make slow` asks the rest."""
 

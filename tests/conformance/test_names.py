@@ -217,7 +217,8 @@ def compared_together(opened, name):
         assert of(text, every, start) == expected[text], (text, every[start : start + 2 * TOGETHER])
 
 
-QUICK = [pytest.param(name, marks=[pytest.mark.slow] if name == "spark" else []) for name in [*ENGINES, "duckdb"]]
+SLOWER = {"clickhouse", "spark"}
+QUICK = [pytest.param(name, marks=[pytest.mark.slow] if name in SLOWER else []) for name in [*ENGINES, "duckdb"]]
 
 
 @pytest.mark.parametrize("name", QUICK)

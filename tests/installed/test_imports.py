@@ -42,7 +42,7 @@ def findings(installed):
     return look
 
 
-@pytest.mark.parametrize("extra", [None, *OPTIONAL])
+@pytest.mark.parametrize("extra", [None, *(pytest.param(extra, marks=pytest.mark.slow) for extra in OPTIONAL)])
 def test_the_wheel_imports_nothing_but_its_dependencies(findings, extra):
     assert findings(extra=extra) == []
 

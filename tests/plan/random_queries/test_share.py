@@ -4,6 +4,8 @@ import random
 import sys
 from collections import Counter
 
+import pytest
+
 from .laboratory import Planned
 from .queries import question
 
@@ -12,6 +14,7 @@ ASKED = 300
 probability below exp(-2 * 300 * 0.23^2) < 1e-13."""
 
 
+@pytest.mark.slow
 def test_at_least_half_of_all_questions_are_answered_and_every_refusal_has_a_code(laboratory):
     tally = Counter()
     for _ in range(ASKED):

@@ -35,7 +35,7 @@ def test_axe_finds_nothing_serious_on_any_page(sign_in, console, scheme):
     assert {title: said for title, said in by_page.items() if said} == {}
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_axe_finds_nothing_serious_in_answers_and_refusals(sign_in, console, scheme):
     page = opened(sign_in("ada", color_scheme=scheme), console, "/")
     page.locator(".cm-content").fill(QUESTION)
@@ -76,7 +76,8 @@ def test_focus_is_visible(sign_in, console):
     assert style == "solid"
 
 
-@pytest.mark.parametrize("width", [360, *(pytest.param(wide, marks=pytest.mark.slow) for wide in (768, 1280, 3840))])
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [360, 768, 1280, 3840])
 def test_pages_fit_screens_from_phone_to_4k(sign_in, console, width):
     page = sign_in("olga")
     page.set_viewport_size({"width": width, "height": 800})
