@@ -121,14 +121,15 @@ def test_most_error_bars_hold(summary):
 
 
 def held(query, keys, truth):
-    """How many error bars of a question hold the numbers of `truth`."""
+    """How many error bars of a question hold the numbers of `truth`; an end that is None is open."""
     answer = query["answer"]
     rows = {tuple(row[:keys]): dict(zip(answer["columns"], row, strict=True)) for row in query[truth]}
     return sum(
-        bar["lower"] <= rows[tuple(row[:keys])][name] <= bar["upper"]
+        (bar["lower"] is None or bar["lower"] <= rows[tuple(row[:keys])][name])
+        and (bar["upper"] is None or rows[tuple(row[:keys])][name] <= bar["upper"])
         for row, interval in zip(answer["rows"], answer["intervals"], strict=True)
         for name, bar in interval.items()
-        if None not in {bar["lower"], bar["upper"]} and row[answer["columns"].index(name)] is not None
+        if row[answer["columns"].index(name)] is not None
     )
 
 
