@@ -52,7 +52,7 @@ def test_intervals_hold_as_often_as_they_say_in_many_draws(case, noise, size):
 @pytest.mark.parametrize(("case", "noise", "size"), ROWS)
 def test_intervals_are_no_longer_than_their_limit(case, noise, size):
     """A quantile that is above the median with the probability of a false alarm must be within the limit."""
-    draws = FEW // 4
+    draws = FEW // 8
     ratios = TABLE.widths(case.setting(noise, size), draws, binom.ppf(FALSE_ALARM, draws, 0.5) / draws)
     limits = [TABLE.limit(case, noise, size, confidence) for confidence in TABLE.CONFIDENCES]
     assert [ratio for ratio, limit in zip(ratios, limits, strict=True) if ratio > limit] == []
