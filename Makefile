@@ -1,4 +1,4 @@
-# One door. `make demo` and `make test` do all the set-up they need on a machine with Python 3.11+ and make.
+# `make demo` and `make test` do all the set-up that they need, on a machine with Python 3.11 or later and make.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -7,7 +7,7 @@ unexport PYTHONDONTWRITEBYTECODE # uv compiles no modules: the first process tha
 .DEFAULT_GOAL := fast
 .PHONY: fast test demo lint types imports docs coverage changelog hooks environments system-packages fix slow bench bench-peers mutation screenshots clean help
 
-help: ## what each target does
+help: ## print this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
 $(VENV)/.base: pyproject.toml constraints.txt
@@ -37,24 +37,24 @@ lint: $(VENV)/.dev ## style and formatting
 types: $(VENV)/.dev ## mypy, strict
 	$(BIN)/mypy
 
-imports: $(VENV)/.dev ## the corridor: who may import whom
+imports: $(VENV)/.dev ## import rules
 	$(BIN)/lint-imports
 
 SLOWER := ledger release/distributions error_bars/coverage session demo docs installed conformance backends audit real
 
-fast: lint types imports ## lint, types, imports and the tests that need no second engine and no patience
-	$(BIN)/pytest -q -n 2 -m "not slow" $(SLOWER:%=--ignore=tests/%)
+fast: lint types imports ## style, types, import rules and the quick tests
+	scripts/in-memory $(BIN)/pytest -q -n 2 -m "not slow" $(SLOWER:%=--ignore=tests/%)
 
-docs: $(VENV)/.dev ## the site, in build/site; a link or an anchor that leads nowhere is an error
+docs: $(VENV)/.dev ## the site, in build/site; a broken link or anchor is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs --quiet build --strict
 
-changelog: $(VENV)/.dev ## the section that the fragments in changelog.d make so far
+changelog: $(VENV)/.dev ## print the changelog section of the fragments in changelog.d
 	@$(BIN)/towncrier build --draft --version next 2>/dev/null
 
-hooks: $(VENV)/.dev ## let git check each commit and its message, by pre-commit
+hooks: $(VENV)/.dev ## let git check each commit and its message
 	$(BIN)/pre-commit install
 
-environments: $(VENV)/.dev ## what a plain install and each extra bring, apart from each other, for tests of the wheel
+environments: $(VENV)/.dev ## environments for the plain install and for each extra, for tests of the wheel
 	$(BIN)/python -m tests.installed.environments
 
 system-packages: ## the Debian packages that tests of real servers need, where they may be installed
@@ -62,13 +62,13 @@ system-packages: ## the Debian packages that tests of real servers need, where t
 
 test: $(VENV)/.mariadb ## everything that must pass before a change lands
 	$(MAKE) --jobs 2 --output-sync lint types imports docs environments
-	$(BIN)/python -m pytest -q -n 2 -m "not slow" -p scripts.line_coverage --durations=20
+	scripts/in-memory $(BIN)/python -m pytest -q -n 2 -m "not slow" -p scripts.line_coverage --durations=20
 
-coverage: $(VENV)/.dev ## which lines of hedgerow the quick tests run
-	$(BIN)/python -m pytest -q -n 2 -m "not slow" -p scripts.line_coverage $(SLOWER:%=--ignore=tests/%)
+coverage: $(VENV)/.dev ## the share of lines that the quick tests run
+	scripts/in-memory $(BIN)/python -m pytest -q -n 2 -m "not slow" -p scripts.line_coverage $(SLOWER:%=--ignore=tests/%)
 
 slow: $(VENV)/.dev $(VENV)/.mariadb ## coverage at scale and long simulations
-	$(BIN)/pytest -q -n 2 -m slow
+	scripts/in-memory $(BIN)/pytest -q -n 2 -m slow
 
 bench: $(VENV)/.dev ## time against the plain query, errors and coverage against the published numbers
 	$(BIN)/python benchmarks/tpch.py
@@ -90,19 +90,19 @@ bench: $(VENV)/.dev ## time against the plain query, errors and coverage against
 	$(BIN)/python benchmarks/ratios.py
 	$(BIN)/python benchmarks/console.py
 
-bench-peers: $(VENV)/.dev ## the same questions put to other systems, each in an environment of its own
+bench-peers: $(VENV)/.dev ## the same questions put to other systems; writes the tables of the pages
 	$(BIN)/python benchmarks/peers/environments.py .cache/peers
-	$(BIN)/python benchmarks/tpch.py --environments .cache/peers
+	$(BIN)/python benchmarks/tpch.py --environments .cache/peers --pages
 
-mutation: $(VENV)/.dev ## plant small faults in the privacy core, one after the other: the tests must notice each
+mutation: $(VENV)/.dev ## plant small faults in the privacy core: the tests must notice each
 	$(BIN)/python -m scripts.mutation
 
 screenshots: $(VENV)/.dev ## pictures of every page of the console, light and dark, at three widths, in build/screenshots
 	$(BIN)/python scripts/screenshots.py
 
-fix: $(VENV)/.dev ## let ruff mend what it can
+fix: $(VENV)/.dev ## let ruff fix what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-clean: ## remove what can be made again
+clean: ## remove generated files
 	rm -rf $(VENV) build dist demo .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis

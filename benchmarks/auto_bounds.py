@@ -234,10 +234,10 @@ def show(rows: list[dict[str, Any]]) -> None:
     for name in names:
         table.add_column(name, justify="left" if name in {"aggregate", "column"} else "right")
     for row in rows:
-        found = ("", "") if row["ratio"] is None else (f"{row['upper']:.4g}", f"{row['ratio']:.2f}")
+        shown_ends = ("", "") if row["ratio"] is None else (f"{row['upper']:.4g}", f"{row['ratio']:.2f}")
         ends = f"{row['best'][0]:.4g} … {row['best'][1]:.4g}"
         shares = (f"{row[name]:.2f}" for name in ("refused", "warned", "missed"))
-        table.add_row(row["aggregate"], row["column"], ends, *found, *shares)
+        table.add_row(row["aggregate"], row["column"], ends, *shown_ends, *shares)
     OUT.print(table)
     for aggregate in ("SUM", "AVG"):
         ratios = [row["ratio"] for row in rows if row["aggregate"] == aggregate and row["refused"] < 1]

@@ -2,10 +2,11 @@
 
 Half-widths of 95 % intervals are compared, as quotes predict them from plans (averages in groups of 10 000 rows), in
 two ways: at the same sum of epsilons (one by one, each for a twentieth of the batch's), and at the same cost in the
-ledger (each for a twentieth of the batch's mu squared). Then all answers are bought once each way, and the absolute
-errors are compared with the exact answers.
+ledger (each for a twentieth of the batch's mu squared). Then all answers are bought `--rounds` times in each way, and
+the root mean square errors are compared. The answers without noise are those at epsilon 1000, over the same bounded
+data.
 
-    python benchmarks/batch.py [--sf 0.05] [--epsilon 1] [--json FILE]
+    python benchmarks/batch.py [--sf 0.05] [--epsilon 1] [--rounds 10] [--json FILE]
 """
 
 import argparse
@@ -26,6 +27,7 @@ from hedgerow.accounting import event_from_dict, gaussian_epsilon
 from hedgerow.demo.hospital import HospitalFiles, build
 
 DELTA = 1e-7
+NO_NOISE = 1000.0
 SIZE = 10_000
 PATIENTS, VISITS = "patients", "visits"
 
@@ -111,13 +113,44 @@ def predicted(errors: Mapping[str, Mapping[int, float]]) -> float:
     return statistics.fmean(by_size[SIZE] for by_size in errors.values())
 
 
-def compare(db: hr.Database, questions: dict[str, str], epsilon: float) -> list[dict[str, Any]]:
-    """The error of each question one by one over its error in the batch, in both ways."""
+def measured(
+    db: hr.Database, questions: Mapping[str, str], epsilon: float, fair: float, rounds: int
+) -> dict[str, tuple[float, float]]:
+    """Root mean square errors of each question one by one over those in the batch: same epsilons, same cost."""
+    options: dict[str, Any] = {"delta": DELTA, "mechanism": "gaussian", "reuse": False}
+    exact = db.batch(questions, epsilon=NO_NOISE, delta=DELTA, reuse=False)
+    squares: dict[str, list[list[float]]] = {name: [[], [], []] for name in questions}
+    for _ in range(rounds):
+        together = db.batch(questions, epsilon=epsilon, delta=DELTA, reuse=False)
+        for name, sql in questions.items():
+            answers = [
+                together[name],
+                *(db.sql(sql, epsilon=one, **options) for one in (epsilon / len(questions), fair)),
+            ]
+            for way, answer in enumerate(answers):
+                squares[name][way] += errors_of(answer, exact[name])
+    ratios = {}
+    for name, kept in squares.items():
+        batch, *apart = (math.sqrt(statistics.fmean(errors)) for errors in kept)
+        ratios[name] = apart[0] / batch, apart[1] / batch
+    return ratios
+
+
+def errors_of(answer: hr.Answer, exact: hr.Answer) -> list[float]:
+    """The squared errors of the numbers of an answer: its last column."""
+    rows = {tuple(row)[:-1]: tuple(row)[-1] for row in exact}
+    values = [(tuple(row)[-1], rows[tuple(row)[:-1]]) for row in answer]
+    return [(shown - true) ** 2 for shown, true in values if shown is not None and true is not None]
+
+
+def compare(db: hr.Database, questions: dict[str, str], epsilon: float, rounds: int) -> list[dict[str, Any]]:
+    """The error of each question one by one over its error in the batch, in both ways, predicted and measured."""
     options: dict[str, Any] = {"delta": DELTA, "mechanism": "gaussian"}
     quoted = db.quote_batch(questions, epsilon=epsilon, delta=DELTA)
     answers = db.batch(questions, epsilon=epsilon, delta=DELTA)
     cost = sum(float(event_from_dict(event).cost.gaussian) for event in db.budget.history[-1].charge["events"])
     fair = gaussian_epsilon(math.sqrt(cost / len(questions)), DELTA * (1 - 1e-6))
+    bought = measured(db, questions, epsilon, fair, rounds)
     rows = []
     for name, sql in questions.items():
         together = predicted(quoted.errors[name])
@@ -129,6 +162,8 @@ def compare(db: hr.Database, questions: dict[str, str], epsilon: float) -> list[
                 "error": together,
                 "same sum of epsilons": predicted(by_epsilon.errors) / together,
                 "same cost in the ledger": predicted(by_cost.errors) / together,
+                "measured at the same sum of epsilons": bought[name][0],
+                "measured at the same cost": bought[name][1],
                 "alone": answers[name].receipt.alone.epsilon,
             }
         )
@@ -137,17 +172,21 @@ def compare(db: hr.Database, questions: dict[str, str], epsilon: float) -> list[
 
 def show(title: str, rows: list[dict[str, Any]]) -> None:
     """Print every ratio, and the medians."""
-    table = Table("question", "± in the batch", "same sum of epsilons", "same cost", "alone: epsilon", title=title)
+    columns = "question", "± in the batch", "same epsilons", "measured", "same cost", "measured", "alone: epsilon"
+    table = Table(*columns, title=title)
     for row in rows:
         table.add_row(
             row["question"],
             f"{row['error']:.4g}",
             f"{row['same sum of epsilons']:.2f}",
+            f"{row['measured at the same sum of epsilons']:.2f}",
             f"{row['same cost in the ledger']:.3f}",
+            f"{row['measured at the same cost']:.2f}",
             f"{row['alone']:.3g}",
         )
     Console().print(table)
-    for name in ("same sum of epsilons", "same cost in the ledger"):
+    names = "same sum of epsilons", "same cost in the ledger"
+    for name in (*names, "measured at the same sum of epsilons", "measured at the same cost"):
         values = [row[name] for row in rows]
         print(f"{name}: median {statistics.median(values):.2f}, least {min(values):.3f}, largest {max(values):.2f}")
 
@@ -157,6 +196,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sf", type=float, default=0.05)
     parser.add_argument("--epsilon", type=float, default=1.0)
+    parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     results = {}
@@ -166,12 +206,18 @@ def main() -> None:
         build(files)
         cases = [
             ("hospital", files.database, HOSPITAL, hospital_questions()),
+            (
+                "hospital-minimum-10",
+                files.database,
+                HOSPITAL.replace("min_frequency: 1}", "min_frequency: 10}"),
+                hospital_questions(),
+            ),
             ("tpch", tpch_data.database(options.sf), TPCH, tpch_questions()),
         ]
         for name, source, catalog, questions in cases:
             (place / f"{name}.yaml").write_text(catalog)
             with hr.connect(source, catalog=place / f"{name}.yaml") as db:
-                rows = compare(db, questions, options.epsilon)
+                rows = compare(db, questions, options.epsilon, options.rounds)
             results[name] = rows
             show(f"{name}: {len(questions)} questions", rows)
     if options.json:

@@ -131,13 +131,13 @@ def main() -> None:
         rows = Table("column", "SUM", "AVG", "warned", "limit held", title=f"{name} columns, {noise} noise")
         worst: dict[str, list[float]] = {"SUM": [], "AVG": []}
         for column, values in columns(5000).items():
-            found = [(b, share) for b, share in searches(values, noise, options.searches) if b is not None]
-            if not found:
+            searched = [(b, share) for b, share in searches(values, noise, options.searches) if b is not None]
+            if not searched:
                 rows.add_row(column, "refused")
                 continue
             for aggregate, ratios in worst.items():
                 lower, upper = auto_bounds.best_bounds(values, aggregate, deviation(noise, 1))
-                ends = [(lower, upper, 1.0), *((b.lower, b.upper, 1 - share) for b, share in found)]
+                ends = [(lower, upper, 1.0), *((b.lower, b.upper, 1 - share) for b, share in searched)]
                 best, *errors = (
                     math.hypot(
                         clipped(values, low, high), noise_of(values, low, high, aggregate, deviation(noise, share))
@@ -145,8 +145,8 @@ def main() -> None:
                     for low, high, share in ends
                 )
                 ratios.append(math.sqrt(float(np.mean(np.square(errors)))) / best)
-            warned = np.mean([b.warning is not None for b, _ in found])
-            held = np.mean([clipped(values, b.lower, b.upper) <= (b.clipped or 0.0) + 1e-9 for b, _ in found])
+            warned = np.mean([b.warning is not None for b, _ in searched])
+            held = np.mean([clipped(values, b.lower, b.upper) <= (b.clipped or 0.0) + 1e-9 for b, _ in searched])
             rows.add_row(column, *(f"{ratios[-1]:.2f}" for ratios in worst.values()), f"{warned:.2f}", f"{held:.2f}")
         console.print(rows)
         for aggregate, ratios in worst.items():

@@ -24,7 +24,8 @@ from hedgerow.demo import HospitalFiles, build
 from hedgerow.errors import HedgerowError
 from hedgerow.service.access.connect import open_access
 from hedgerow.service.access.model import Identity, Role
-from hedgerow.service.gateway import Gateway, ServiceLimits
+from hedgerow.service.gateway import Gateway
+from hedgerow.service.statement_queue import ServiceLimits
 
 ROOT = Path(__file__).parents[1]
 TYPED = "SELECT region, COUNT(*) AS n, AVG(age) AS mean_age FROM patients WHERE age > 17 GROUP BY region"
@@ -44,7 +45,7 @@ def price_times(folder: Path) -> tuple[list[float], list[float]]:
             with suppress(
                 HedgerowError
             ):  # most texts on the way are no questions yet: they get a reason in place of a price
-                await gateway.quote(ada, "hospital", TYPED[:end], door="console")
+                await gateway.quote(ada, "hospital", TYPED[:end], interface="console")
             taken.append(time.perf_counter() - began)
             used.append(time.process_time() - cpu)
 
@@ -127,7 +128,8 @@ def main() -> None:
             f"({1000 * statistics.median(used):.1f} ms of CPU), largest after the first "
             f"{1000 * max(taken[1:]):.0f} ms, over {len(taken)} texts"
         )
-        in_browser(folder)
+        (folder / "served").mkdir()
+        in_browser(folder / "served")
 
 
 if __name__ == "__main__":

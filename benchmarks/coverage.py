@@ -1,4 +1,4 @@
-"""How often intervals hold, and how long they are: every aggregate, both noises, three sizes, three confidences.
+"""Coverage and length of intervals: every aggregate, both noises, three sizes, three confidences.
 
 Noise of the law that a release has is drawn many times around exact sums and handed to the estimators that answer
 queries. Rows are shown as they are, picked (the largest of fifty groups), or all at once (five groups, none of which
@@ -304,7 +304,7 @@ def rank_case(name: str, rank: Rank, label: str) -> Case:
     return Case(label, "other", setting)
 
 
-def distinct(found: tuple[float, ...], per_owner: tuple[int, ...], *, whole: bool = False) -> Measure:
+def distinct(fractions: tuple[float, ...], per_owner: tuple[int, ...], *, whole: bool = False) -> Measure:
     """Counts of distinct values to which a person adds some at most: each finds a share of the values."""
     shares = shares_of([DistinctLevel(d, 1) for d in per_owner])
 
@@ -320,7 +320,7 @@ def distinct(found: tuple[float, ...], per_owner: tuple[int, ...], *, whole: boo
             ]
             return MeasuredSums(distinct=tuple(counts))
 
-        exact = [share * size / factor for share, factor in zip(found, factors, strict=True)]
+        exact = [fraction * size / factor for fraction, factor in zip(fractions, factors, strict=True)]
         return exact, noise_of(noise, float(whole)), float(size), measured
 
     return measure
@@ -434,7 +434,7 @@ def settings() -> Iterator[tuple[Case, str, int]]:
 
 
 def hits(setting: Setting, mode: str, confidence: float, draws: int, *, factor: float = 1.0) -> tuple[int, int]:
-    """How many of how many intervals hold; `factor` makes them longer or shorter than the estimator says."""
+    """Number of intervals that hold, and of all; `factor` makes them longer or shorter than the estimator says."""
     beta = 1 - confidence
     if mode == "picked":
         beta /= PICKED_FROM

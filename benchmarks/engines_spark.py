@@ -1,34 +1,38 @@
 """Spark next to its own plain query: how both grow with the rows, how large this process gets, and TPC-H.
 
-    python benchmarks/engines_spark.py                        5 and 50 million rows, partitioned Parquet
-    python benchmarks/engines_spark.py --rows 1000000
+    python benchmarks/engines_spark.py                        5, 20 and 50 million rows, partitioned Parquet
+    python benchmarks/engines_spark.py --rows 1000000 --turns 1
     python benchmarks/engines_spark.py --rows --tpch 1        GROUPBY_JOIN alone, with declared and with selected keys
 
-Plain and private take turns in one session, after turns that are not counted. The memory is the peak of this process,
-without the one of Java. The rows are made by DuckDB in a process of its own, and removed again.
+Three statements take turns in one session, after turns that are not counted: the plain query, the private one when
+nothing is known about the rows (the first question, which computes the facts), and the private one with these facts.
+Times are wall time and, in parentheses, processor time of Java and Python together, which means more on a busy machine.
+The memory is the peak of this process, without the one of Java. The rows are made by DuckDB in a process of its own and
+kept in .cache/spark.
 """
 
 import argparse
 import json
 import os
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import tpch_data
 
 import hedgerow as hr
+from hedgerow.backends.facts import KeptFacts
 
-SINGLE_FLIGHT, UNCOUNTED = 7, 3
-LONG_TURNS, LONG_UNCOUNTED = 3, 1
-"""For millions of rows, which take minutes."""
+TURNS, UNCOUNTED = 5, 2
+CACHE = Path(__file__).parents[1] / ".cache" / "spark"
 
 LIMITS = "cores=2&memory=4g"
 BUDGET = (
@@ -72,62 +76,86 @@ with duckdb.connect(sys.argv[1], read_only=True) as connection:
 
 
 @dataclass(frozen=True)
+class Seconds:
+    """Medians of wall time and of processor time."""
+
+    wall: float
+    cpu: float
+
+
+@dataclass(frozen=True)
 class Measured:
-    """Medians of the turns in seconds, and the peak of this process so far in megabytes."""
+    """The plain query, the first question and a later one; and the peak of this process so far in megabytes."""
 
     name: str
-    plain: float
-    private: float
+    plain: Seconds
+    first: Seconds
+    later: Seconds
     peak: float
     load: float
 
-    @property
-    def ratio(self) -> float:
-        """How many times the plain query."""
-        return self.private / self.plain
 
-
-def measured(
-    name: str, folder: Path, catalog: str, question: str, turns: int = SINGLE_FLIGHT, uncounted: int = UNCOUNTED
-) -> Measured:
-    """Both queries in turns, over a folder of Parquet files."""
+def measured(name: str, folder: Path, catalog: str, question: str, turns: int) -> Measured:
+    """All three in turns, over a folder of Parquet files."""
     with tempfile.TemporaryDirectory() as place:
         written = Path(place) / "catalog.yaml"
         written.write_text(catalog, encoding="utf-8")
         with hr.connect(f"spark://{folder}?{LIMITS}", catalog=written) as db:
-            session = db._session.backend._session  # type: ignore[attr-defined]  # noqa: SLF001 - the same session
-            times = [
-                (_seconds(lambda: session.sql(question).toArrow()), _seconds(lambda: db.sql(question, reuse=False)))
-                for _ in range(uncounted + turns)
-            ][uncounted:]
-    plain, private = (statistics.median(each) for each in zip(*times, strict=True))
+            backend: Any = db._session.backend  # noqa: SLF001 - the same session, and what it knows
+            java = backend._session._jvm.java.lang.ProcessHandle.current().pid()  # noqa: SLF001 - likewise
+
+            def plain() -> None:
+                backend._session.sql(question).toArrow()  # noqa: SLF001 - likewise
+
+            def first() -> None:
+                backend.facts = KeptFacts()
+                db.sql(question, reuse=False)
+
+            def later() -> None:
+                db.sql(question, reuse=False)
+
+            actions = (plain, first, later)
+            times = [[_seconds(action, java) for action in actions] for _ in range(UNCOUNTED + turns)][UNCOUNTED:]
+    seconds = [
+        Seconds(statistics.median(one.wall for one in column), statistics.median(one.cpu for one in column))
+        for column in zip(*times, strict=True)
+    ]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return Measured(name, plain, private, peak, os.getloadavg()[0])
+    return Measured(name, seconds[0], seconds[1], seconds[2], peak, os.getloadavg()[0])
 
 
-def _seconds(action: Callable[[], object]) -> float:
-    start = time.perf_counter()
+def _seconds(action: Callable[[], object], java: int) -> Seconds:
+    start, before = time.perf_counter(), time.process_time() + _processor_time(java)
     action()
-    return time.perf_counter() - start
+    return Seconds(time.perf_counter() - start, time.process_time() + _processor_time(java) - before)
 
 
-@contextmanager
-def made(program: str, *arguments: str, inside: str = "") -> Iterator[Path]:
-    """A folder that a process of its own has filled."""
-    with tempfile.TemporaryDirectory() as place:
-        folder = str(Path(place) / inside) if inside else place
-        subprocess.run([sys.executable, "-c", program, *arguments, folder], check=True)  # noqa: S603 - our own text
-        yield Path(place)
+def _processor_time(process: int) -> float:
+    """Seconds that a process has used, in user and in system mode."""
+    fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def of_rows(rows: int) -> Measured:
+def make_folder(program: str, name: str, *arguments: str, inside: str = "") -> Path:
+    """Return a folder that a process of its own has filled, now or in an earlier run."""
+    folder = CACHE / name
+    if not folder.is_dir():
+        unfinished = CACHE / f"{name}.part"
+        shutil.rmtree(unfinished, ignore_errors=True)
+        unfinished.mkdir(parents=True)
+        target = str(unfinished / inside)
+        subprocess.run([sys.executable, "-c", program, *arguments, target], check=True)  # noqa: S603 - our own text
+        unfinished.rename(folder)
+    return folder
+
+
+def of_rows(rows: int, turns: int) -> Measured:
     """One table of so many rows, 25 for each person."""
-    with made(MAKE, str(rows), inside="sales") as folder:
-        name = f"{rows / 1e6:g} million rows"
-        return measured(name, folder, SALES, SALES_QUESTION, LONG_TURNS, LONG_UNCOUNTED)
+    folder = make_folder(MAKE, f"sales-{rows}", str(rows), inside="sales")
+    return measured(f"{rows / 1e6:g} million rows", folder, SALES, SALES_QUESTION, turns)
 
 
-def of_tpch(scale: float) -> list[Measured]:
+def of_tpch(scale: float, turns: int) -> list[Measured]:
     """GROUPBY_JOIN with declared keys, and with keys that must be selected."""
     stated = tpch_data.CATALOG.format(k=1, pure=0).split("  lineitem:")[0]
     listed = f"      c_mktsegment: {{values: [{', '.join(SEGMENTS)}]}}\n  orders:"
@@ -135,28 +163,32 @@ def of_tpch(scale: float) -> list[Measured]:
         "declared keys": stated.replace("  orders:", listed, 1),
         "selected keys": stated.replace("min_frequency: 1", "min_frequency: 10"),
     }
-    with made(COPY, str(tpch_data.database(scale))) as folder:
-        return [measured(f"TPC-H {scale:g}, {name}", folder, text, GROUPBY_JOIN) for name, text in catalogs.items()]
+    folder = make_folder(COPY, f"tpch-{scale:g}", str(tpch_data.database(scale)))
+    return [measured(f"TPC-H {scale:g}, {name}", folder, text, GROUPBY_JOIN, turns) for name, text in catalogs.items()]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Spark next to its own plain query.")
-    parser.add_argument("--rows", type=int, nargs="*", default=[5_000_000, 50_000_000])
+    parser.add_argument("--rows", type=int, nargs="*", default=[5_000_000, 20_000_000, 50_000_000])
     parser.add_argument("--tpch", type=float, default=None)
+    parser.add_argument("--turns", type=int, default=TURNS)
     parser.add_argument("--json", action="store_true")
     asked = parser.parse_args()
-    print(f"{'':32}{'plain s':>10}{'private s':>11}{'ratio':>8}{'peak MB':>9}{'load':>7}")
-    found = [told(of_rows(rows)) for rows in asked.rows]
-    found += [told(each) for each in of_tpch(asked.tpch)] if asked.tpch is not None else []
+    print(f"{'':28}{'plain s':>16}{'first s':>16}{'later s':>16}{'first':>14}{'later':>14}{'peak MB':>9}{'load':>6}")
+    results = [told(of_rows(rows, asked.turns)) for rows in asked.rows]
+    results += [told(measured) for measured in of_tpch(asked.tpch, asked.turns)] if asked.tpch is not None else []
     if asked.json:
-        print(json.dumps([asdict(each) | {"ratio": each.ratio} for each in found], indent=2))
+        print(json.dumps([asdict(measured) for measured in results], indent=2))
 
 
-def told(each: Measured) -> Measured:
-    """A line for each, as it comes."""
-    line = f"{each.name:32}{each.plain:10.2f}{each.private:11.2f}{each.ratio:8.2f}{each.peak:9.0f}{each.load:7.1f}"
-    print(line, flush=True)
-    return each
+def told(measured: Measured) -> Measured:
+    """A line for each, as it comes: seconds, and how many times the plain query."""
+    plain, private = measured.plain, (measured.first, measured.later)
+    cells = [f"{s.wall:.2f} ({s.cpu:.2f})" for s in (plain, *private)]
+    ratios = [f"{s.wall / plain.wall:.1f} ({s.cpu / plain.cpu:.1f})" for s in private]
+    line = "".join([*(f"{cell:>16}" for cell in cells), *(f"{ratio:>14}" for ratio in ratios)])
+    print(f"{measured.name:28}{line}{measured.peak:9.0f}{measured.load:6.1f}", flush=True)
+    return measured
 
 
 if __name__ == "__main__":

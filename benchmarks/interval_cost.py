@@ -1,4 +1,4 @@
-"""What error bars cost: by formula next to the query, simulated next to the SQL on the table of draws.
+"""Time of error bars: by formula next to the query, simulated next to the SQL on the table of draws.
 
 On TPC-H at scale 1, by clerk (1 000 groups), medians of runs in turns:
 

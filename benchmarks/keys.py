@@ -46,21 +46,23 @@ TABLES = {
 }
 COLUMNS = {"sales": "person BIGINT, product {text}, amount {double}", "products": "product {text}"}
 TURNS = 5
+Plain = Callable[[str], object]
+"""A function that runs a query on the engine itself."""
 
 
 @contextmanager
-def on_duckdb(source: duckdb.DuckDBPyConnection, folder: Path) -> Iterator[tuple[object, Callable[[], object]]]:
+def on_duckdb(source: duckdb.DuckDBPyConnection, folder: Path) -> Iterator[tuple[object, Plain]]:
     """A DuckDB file."""
     path = folder / "sales.duckdb"
     source.execute(f"ATTACH '{path}' AS file")
     for table in TABLES:
         source.execute(f"CREATE TABLE file.{table} AS FROM {table}")
     source.execute("DETACH file")
-    yield path, lambda: source.sql(QUESTION).to_arrow_table()
+    yield path, lambda query: source.sql(query).to_arrow_table()
 
 
 @contextmanager
-def on_sqlite(source: duckdb.DuckDBPyConnection, folder: Path) -> Iterator[tuple[object, Callable[[], object]]]:
+def on_sqlite(source: duckdb.DuckDBPyConnection, folder: Path) -> Iterator[tuple[object, Plain]]:
     """A SQLite file."""
     path = folder / "sales.sqlite"
     connection = sqlite3.connect(path)
@@ -69,12 +71,12 @@ def on_sqlite(source: duckdb.DuckDBPyConnection, folder: Path) -> Iterator[tuple
         marks = ", ".join("?" for _ in columns.split(","))
         connection.executemany(f"INSERT INTO {table} VALUES ({marks})", source.sql(f"FROM {table}").fetchall())
     connection.commit()
-    yield path, lambda: connection.execute(QUESTION).fetchall()
+    yield path, lambda query: connection.execute(query).fetchall()
     connection.close()
 
 
 @contextmanager
-def on_postgres(source: duckdb.DuckDBPyConnection, folder: Path) -> Iterator[tuple[object, Callable[[], object]]]:
+def on_postgres(source: duckdb.DuckDBPyConnection, folder: Path) -> Iterator[tuple[object, Plain]]:
     """A PostgreSQL server from a wheel, which ends with the benchmark."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it says so when a system has no folder for sockets
@@ -86,11 +88,11 @@ def on_postgres(source: duckdb.DuckDBPyConnection, folder: Path) -> Iterator[tup
                 for row in source.sql(f"FROM {table}").fetchall():
                     copy.write_row(row)
         connection.execute("VACUUM ANALYZE")
-        yield server.get_uri(), lambda: connection.execute(QUESTION).fetchall()
+        yield server.get_uri(), lambda query: connection.execute(query).fetchall()
 
 
 @contextmanager
-def on_clickhouse(source: duckdb.DuckDBPyConnection, folder: Path) -> Iterator[tuple[object, Callable[[], object]]]:
+def on_clickhouse(source: duckdb.DuckDBPyConnection, folder: Path) -> Iterator[tuple[object, Plain]]:
     """ClickHouse in this process."""
     session = chdb.Session(str(folder / "clickhouse"))
     for table in TABLES:
@@ -99,19 +101,19 @@ def on_clickhouse(source: duckdb.DuckDBPyConnection, folder: Path) -> Iterator[t
         session.query(
             f"CREATE TABLE default.{table} ENGINE = MergeTree ORDER BY tuple() AS SELECT * FROM file('{path}')"
         )
-    yield session, lambda: session.query(QUESTION, "ArrowStream")
+    yield session, lambda query: session.query(query, "ArrowStream")
     session.close()
 
 
 @contextmanager
-def on_spark(source: duckdb.DuckDBPyConnection, folder: Path) -> Iterator[tuple[object, Callable[[], object]]]:
+def on_spark(source: duckdb.DuckDBPyConnection, folder: Path) -> Iterator[tuple[object, Plain]]:
     """A local Spark over Parquet files; the plain query runs in a session of its own."""
     for table in TABLES:
         source.execute(f"COPY {table} TO '{folder / table}.parquet'")
     session = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
     for table in TABLES:
         session.read.parquet(f"{folder / table}.parquet").createOrReplaceTempView(table)
-    yield session, lambda: session.sql(QUESTION).toArrow()
+    yield session, lambda query: session.sql(query).toArrow()
     session.stop()
 
 
@@ -140,7 +142,7 @@ def compare(engine: str, keys: int, rows: int) -> None:
         catalog = folder / "catalog.yaml"
         catalog.write_text(CATALOG, encoding="utf-8")
         with ENGINES[engine](source, folder) as (opened, plain), hr.connect(opened, catalog=catalog) as db:
-            actions = (plain, lambda: db.sql(QUESTION, reuse=False))
+            actions = (lambda: plain(QUESTION), lambda: db.sql(QUESTION, reuse=False))
             turns = [[seconds(action) for action in actions] for _ in range(TURNS + 1)][1:]
     plain_seconds, private_seconds = (statistics.median(column) for column in zip(*turns, strict=True))
     ratio = private_seconds / plain_seconds

@@ -1,4 +1,4 @@
-"""What a ledger admits, next to other accountants, and what a charge costs, next to a bare durable insert.
+"""Number of charges that a ledger admits, next to other accountants; time of a charge, next to a durable insert.
 
 Everything is measured on real ledgers in a temporary folder. Progress goes to standard error.
 
@@ -48,7 +48,7 @@ from hedgerow.ledger.sqlite import settle
 BUDGETS = [(1.0, 1e-6), (1.0, 1e-5), (3.0, 1e-6), (5.0, 1e-6)]
 FREQUENCIES = [1, 10, 100]
 DISCRETE = Fraction(2**48)
-"""How fine the integer noise is; its surcharge is negligible."""
+"""Fineness of the integer noise; its surcharge is negligible."""
 
 MOST_TIMES_BARE, MOST_TIMES_SHORT = 3.0, 1.2
 LOG = Console(stderr=True)
@@ -63,7 +63,7 @@ def statement(epsilon: float, delta: float, *more: ThresholdEvent) -> Charge:
 
 
 def admitted(place: Path, budget: tuple[float, float], charge: Charge) -> int:
-    """How many of the same charge a ledger takes, by asking it."""
+    """Count the equal charges that a ledger takes, by asking it."""
     count = 0
     with open_ledger(place, dataset="bench", policy=BudgetPolicy(*budget)) as ledger:
         try:
@@ -75,7 +75,7 @@ def admitted(place: Path, budget: tuple[float, float], charge: Charge) -> int:
 
 
 def provable(accountant: Callable[[list[Any]], Any], charge: Charge, budget: tuple[float, float]) -> int:
-    """How many of the same charge an accountant proves to be within a budget, as a list fixed in advance."""
+    """Count the equal charges, fixed in advance, that an accountant proves to be within a budget."""
     epsilon, delta = budget
     low, high = 0, 1
 
@@ -96,7 +96,7 @@ def statements(folder: Path) -> list[dict[str, Any]]:
         all_for_noise = Fraction(gaussian_mu(*budget)) ** 2 // charge.cost.gaussian
         row: dict[str, Any] = {"epsilon": budget[0], "delta": budget[1], "without_reserve": all_for_noise}
         row["ledger"] = admitted(folder / f"statements-{number}", budget, charge)
-        row |= {each.__name__: provable(each, charge, budget) for each in (PLD, RDP, ZCDP, Basic)}
+        row |= {accountant.__name__: provable(accountant, charge, budget) for accountant in (PLD, RDP, ZCDP, Basic)}
         rows.append(row)
     return rows
 
@@ -179,7 +179,7 @@ def bare_postgres(url: str, row: tuple[Any, ...]) -> Iterator[Callable[[], objec
 @contextmanager
 def contenders(folder: Path, url: str | None, entries: int) -> Iterator[dict[str, dict[str, Callable[[], object]]]]:
     """For each store: a bare insert, a charge after a short history, and one after a long history."""
-    policy, found = BudgetPolicy(3.0, 1e-6), {}
+    policy, by_store = BudgetPolicy(3.0, 1e-6), {}
     with ExitStack() as open_things:
         for store in ["SQLite"] + ["PostgreSQL"] * (url is not None):
             ledgers = {}
@@ -190,28 +190,28 @@ def contenders(folder: Path, url: str | None, entries: int) -> Iterator[dict[str
             row = row_of(ledgers[100])
             bare = bare_sqlite(folder, row) if store == "SQLite" else bare_postgres(str(url), row)
             actions = {"bare": open_things.enter_context(bare)}
-            found[store] = actions | {
+            by_store[store] = actions | {
                 "short": charging(ledgers[100]),
                 "long": charging(ledgers[entries]),
             }
-        yield found
+        yield by_store
 
 
 def times(folder: Path, url: str | None, runs: int, entries: int) -> list[dict[str, Any]]:
     with contenders(folder, url, entries) as stores:
-        spent: dict[str, dict[str, list[float]]] = {name: {each: [] for each in stores[name]} for name in stores}
+        spent: dict[str, dict[str, list[float]]] = {name: {action: [] for action in stores[name]} for name in stores}
         for _ in track(range(runs), console=LOG, description="in turns"):
-            turns = [(name, each) for name, actions in stores.items() for each in actions]
+            turns = [(name, action) for name, actions in stores.items() for action in actions]
             random.shuffle(turns)  # what went before leaves the disk busy
-            for name, each in turns:
+            for name, action in turns:
                 start = time.perf_counter()
-                stores[name][each]()
-                spent[name][each].append(time.perf_counter() - start)
+                stores[name][action]()
+                spent[name][action].append(time.perf_counter() - start)
     return [timing(name, parts) for name, parts in spent.items()]
 
 
 def timing(store: str, spent: dict[str, list[float]]) -> dict[str, Any]:
-    bare, short, long = (statistics.median(spent[each]) * 1e3 for each in ("bare", "short", "long"))
+    bare, short, long = (statistics.median(spent[action]) * 1e3 for action in ("bare", "short", "long"))
     return {
         "store": store,
         "bare_ms": bare,
@@ -239,14 +239,14 @@ def server(url: str | None, folder: Path) -> Iterator[str | None]:
         yield running.get_uri()
 
 
-def report(found: dict[str, list[dict[str, Any]]], entries: int) -> None:
+def report(results: dict[str, list[dict[str, Any]]], entries: int) -> None:
     console = Console(width=140)
     fit = Table("budget", "the ledger", "without reserve", "PLD", "RDP", "zCDP", "adding up", title="(0.1, 1e-7)")
-    for row in found["statements"]:
+    for row in results["statements"]:
         names = ("ledger", "without_reserve", "PLD", "RDP", "ZCDP", "Basic")
         fit.add_row(f"({row['epsilon']:g}, {row['delta']:g})", *(str(row[name]) for name in names))
     groups = Table("k", "admitted", "tau", "tau with the whole delta", title="grouped (0.1, 1e-8) under (3, 1e-6)")
-    for row in found["grouped"]:
+    for row in results["grouped"]:
         groups.add_row(str(row["k"]), str(row["admitted"]), f"{row['tau']:.1f}", f"{row['tau_with_whole_delta']:.1f}")
     costs = Table(
         "store",
@@ -258,7 +258,7 @@ def report(found: dict[str, list[dict[str, Any]]], entries: int) -> None:
         "met",
         title="a charge",
     )
-    for row in found["charges"]:
+    for row in results["charges"]:
         numbers = (row["bare_ms"], row["short_ms"], row["long_ms"], row["times_bare"], row["times_short"])
         costs.add_row(row["store"], *(f"{number:.2f}" for number in numbers), "yes" if row["met"] else "no")
     console.print(fit, groups, costs)
@@ -273,12 +273,12 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        found = {"statements": statements(folder), "grouped": grouped(folder)}
+        results = {"statements": statements(folder), "grouped": grouped(folder)}
         with server(options.postgres, folder) as url:
-            found["charges"] = times(folder, url, options.runs, options.entries)
-    report(found, options.entries)
+            results["charges"] = times(folder, url, options.runs, options.entries)
+    report(results, options.entries)
     if options.json:
-        options.json.write_text(json.dumps(found, indent=2))
+        options.json.write_text(json.dumps(results, indent=2))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How much variances, covariances and correlations err: constants by closed form and by simulation; intervals.
+"""Errors of variances, covariances and correlations: constants by closed form and by simulation; intervals.
 
 Simulations draw fresh noise, so that digits differ from run to run. The program ends with an error if a simulated
 constant is more than 3 % from the one of the design, or if the default release is not as much better as it should be.
@@ -66,7 +66,7 @@ def feasible(means: int, variances: int) -> tuple[Floats, Floats]:
 
 def frechet(means: int, covariances: int) -> tuple[tuple[Floats, Floats], Floats]:
     line = np.linspace(0, 1, means)
-    first, second, share = (each.ravel() for each in np.meshgrid(line, line, np.linspace(0, 1, covariances)))
+    first, second, share = (axis.ravel() for axis in np.meshgrid(line, line, np.linspace(0, 1, covariances)))
     least = np.maximum(-first * second, -(1 - first) * (1 - second))
     greatest = np.minimum(first * (1 - second), second * (1 - first))
     return (first, second), least + share * (greatest - least)
@@ -74,7 +74,7 @@ def frechet(means: int, covariances: int) -> tuple[tuple[Floats, Floats], Floats
 
 def noisy(family: Family, moments: dict[tuple[int, int], float], noise: Noise, draws: int) -> Moments:
     """Many releases of one group whose sums these are."""
-    exact = np.array(family.matrix, dtype=float) @ np.array([moments[each] for each in family.monomials])
+    exact = np.array(family.matrix, dtype=float) @ np.array([moments[monomial] for monomial in family.monomials])
     random, shape = np.random.default_rng(), (len(family.rows), draws)
     if isinstance(noise, Gaussian):
         return Moments.of(family, exact[:, None] + random.normal(0, noise.sigma, shape), noise)
@@ -85,9 +85,9 @@ def variance_error(family: Family, mean: float, variance: float, draws: int) -> 
     """The simulated constant: the mean squared error in units of sigma^2 / n^2, for a range of one."""
     p, v = 2 * mean - 1, 4 * variance
     sums = {(0, 0): ROWS, (1, 0): ROWS * p, (2, 0): ROWS * (v + p**2)}
-    seen = noisy(family, {each: sums.get(each, 0.0) for each in family.monomials}, Gaussian(SIGMA), draws)
-    found = seen.sums[3] / seen.count - (seen.sums[1] / seen.count) ** 2
-    return float(np.mean((found - v) ** 2)) * ROWS**2 / SIGMA**2 / 16
+    seen = noisy(family, {monomial: sums.get(monomial, 0.0) for monomial in family.monomials}, Gaussian(SIGMA), draws)
+    estimate = seen.sums[3] / seen.count - (seen.sums[1] / seen.count) ** 2
+    return float(np.mean((estimate - v) ** 2)) * ROWS**2 / SIGMA**2 / 16
 
 
 def covariance_error(family: Family, means: tuple[float, float], covariance: float, draws: int) -> float:
@@ -95,8 +95,8 @@ def covariance_error(family: Family, means: tuple[float, float], covariance: flo
     moments = dict.fromkeys(family.monomials, 0.0)
     moments |= {(0, 0): ROWS, (1, 0): ROWS * p, (0, 1): ROWS * r, (1, 1): ROWS * (4 * covariance + p * r)}
     seen = noisy(family, moments, Gaussian(SIGMA), draws)
-    found = seen.sums[4] / seen.count - seen.sums[1] * seen.sums[2] / seen.count**2
-    return float(np.mean((found - 4 * covariance) ** 2)) * ROWS**2 / SIGMA**2 / 16
+    estimate = seen.sums[4] / seen.count - seen.sums[1] * seen.sums[2] / seen.count**2
+    return float(np.mean((estimate - 4 * covariance) ** 2)) * ROWS**2 / SIGMA**2 / 16
 
 
 def variance_rows(draws: int) -> Iterator[Row]:
@@ -120,17 +120,19 @@ def average_rows(draws: int) -> Iterator[Row]:
 
 def _averaged(family: Family, grid: tuple[Floats, Floats], said: float, draws: int) -> Row:
     share = max(2 * draws // len(grid[0]), 100)
-    found = np.mean([variance_error(family, m, v, share) for m, v in zip(*map(np.ndarray.tolist, grid), strict=True)])
-    return family.name, "variance, average", said, float(variance_constant(family, *grid).mean()), float(found)
+    simulated = np.mean(
+        [variance_error(family, m, v, share) for m, v in zip(*map(np.ndarray.tolist, grid), strict=True)]
+    )
+    return family.name, "variance, average", said, float(variance_constant(family, *grid).mean()), float(simulated)
 
 
 def _covaried(family: Family, grid: tuple[tuple[Floats, Floats], Floats], said: float, draws: int) -> Row:
     (first, second), covariance = grid
     share = max(2 * draws // len(first), 100)
     points = zip(first.tolist(), second.tolist(), covariance.tolist(), strict=True)
-    found = np.mean([covariance_error(family, (m, k), c, share) for m, k, c in points])
+    simulated = np.mean([covariance_error(family, (m, k), c, share) for m, k, c in points])
     closed = float(covariance_constant(family, (first, second), covariance).mean())
-    return family.name, "covariance, average", said, closed, float(found)
+    return family.name, "covariance, average", said, closed, float(simulated)
 
 
 def constants(draws: int) -> bool:
@@ -162,7 +164,7 @@ def laplace_correlations() -> None:
             variance_constant(family, *feasible(25, 15)).mean(),
             covariance_constant(family, *frechet(25, 15)).mean(),
         )
-        table.add_row(family.name, *(f"{each:.3f}" for each in (*parts, 2 * parts[0] + parts[1])))
+        table.add_row(family.name, *(f"{part:.3f}" for part in (*parts, 2 * parts[0] + parts[1])))
     alone = (
         variance_constant(BERNSTEIN, *feasible(25, 15)).mean(),
         covariance_constant(BILINEAR, *frechet(25, 15)).mean(),

@@ -59,7 +59,7 @@ def counted(values: Whole, buckets: Buckets) -> Whole:
 
 
 def ranks_off(values: Whole, drawn: Whole, buckets: Buckets, quantile: Fraction) -> np.ndarray[Any, Any]:
-    """How far from its rank, as a share of the group, the middle of each drawn bucket is."""
+    """Distance between the middle of each drawn bucket and the rank, as a share of the group."""
     middles = buckets.low + drawn * buckets.width + buckets.width // 2
     rows = values.shape[1]
     below = np.array([np.searchsorted(row, point) for row, point in zip(values, middles, strict=True)])
@@ -110,7 +110,7 @@ def fastest(work: Callable[[], None], runs: int = 3) -> float:
 
 
 def limits(trials: int) -> Iterator[Row]:
-    """How often intervals cover, and their width in ranks, by confidence and noise."""
+    """Coverage of intervals, and their width in ranks, by confidence and noise."""
     rows, people = 5000, Bounding(1, 1, 1, weighted=False, size=10**6)
     buckets = bucket_grid(0, POINTS - 1, BUCKETS_OF_ONE_GROUP)
     values = sample(min(trials, 200), rows)

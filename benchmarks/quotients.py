@@ -48,9 +48,9 @@ def table_1() -> Iterator[Row]:
     printed = [("33.0K", "25.3K", "0.01"), ("661", "508", "0.61"), ("368", "283", "1.1")]
     for epsilon, (first, second, for_sum) in zip((0.001, 0.05, 0.09), printed, strict=True):
         for beta, rows in ((0.05, first), (0.1, second)):
-            found = unknown_size(epsilon_count=epsilon, beta=beta, lower=1, upper=10)
+            tuning = unknown_size(epsilon_count=epsilon, beta=beta, lower=1, upper=10)
             label = f"epsilon_c {epsilon}, beta {beta}"
-            yield "1", label, f"{rows}; {for_sum}", f"{found.min_count}; {found.epsilon_sum:.4f}", ONE_MORE
+            yield "1", label, f"{rows}; {for_sum}", f"{tuning.min_count}; {tuning.epsilon_sum:.4f}", ONE_MORE
 
 
 def table_2() -> Iterator[Row]:
@@ -82,8 +82,8 @@ def table_3() -> Iterator[Row]:
         "4.10e-04 4.97e-03 5.38e-03 True",
     ]
     remarks = ["", *["uneven rounding"] * 4, "printed ten times too large"]
-    found = split_budget([1e4, 1e5, 1e6], [0.041, 0.081], beta=BETA, lower=1, upper=10).to_pylist()
-    for row, shown, remark in zip(found, printed, remarks, strict=True):
+    splits = split_budget([1e4, 1e5, 1e6], [0.041, 0.081], beta=BETA, lower=1, upper=10).to_pylist()
+    for row, shown, remark in zip(splits, printed, remarks, strict=True):
         computed = f"{row['epsilon_count']:.2e} {row['epsilon_sum']:.2e} {row['epsilon_total']:.2e} {row['feasible']}"
         yield "3", f"at most {row['epsilon_max']}, {row['size']:,.0f} rows", shown, computed, remark
 
@@ -120,9 +120,9 @@ def table_6() -> Iterator[Row]:
 def table_8() -> Iterator[Row]:
     printed = {0.25: ("164", "0.61 3.06 9.17 20.78 36.67"), 0.75: ("56", "1.83 9.17 27.50 62.33 110.00")}
     for epsilon, (rows, sums) in printed.items():
-        found = unknown_size(epsilon_count=epsilon, beta=0.025, lower=1, upper=np.array([2, 10, 30, 68, 120]))
-        computed = " ".join(f"{each:.2f}" for each in found.epsilon_sum)
-        yield "8", f"epsilon_c {epsilon}", f"{rows}; {sums}", f"{found.min_count}; {computed}", ONE_MORE
+        tuning = unknown_size(epsilon_count=epsilon, beta=0.025, lower=1, upper=np.array([2, 10, 30, 68, 120]))
+        computed = " ".join(f"{epsilon_sum:.2f}" for epsilon_sum in tuning.epsilon_sum)
+        yield "8", f"epsilon_c {epsilon}", f"{rows}; {sums}", f"{tuning.min_count}; {computed}", ONE_MORE
 
 
 def first_order(total: Floats, count: Floats, of_sum: float, of_count: float) -> Floats:
@@ -149,13 +149,13 @@ def exactly(
     )
 
 
-def missed(found: Bounds, value: float) -> float:
+def missed(bounds: Bounds, value: float) -> float:
     slack = 1e-12 * abs(value)
-    return float(np.mean((found.lower > value + slack) | (found.upper < value - slack)))
+    return float(np.mean((bounds.lower > value + slack) | (bounds.upper < value - slack)))
 
 
 def figure_1(trials: int) -> list[dict[str, Any]]:
-    """How often the first-order bound is exceeded, against how often it may be."""
+    """Observed and allowed frequency with which the first-order bound is exceeded."""
     rows = []
     printed = {(3200, 0.005): 0.004, (3200, 0.05): 0.019, (3200, 0.3): 0.131}
     printed |= {(10, 0.005): 0.331, (10, 0.05): 0.404, (10, 0.3): 0.526}
@@ -182,7 +182,7 @@ def figure_1(trials: int) -> list[dict[str, Any]]:
 
 
 def figure_2(trials: int) -> list[dict[str, Any]]:
-    """How often alpha* is exceeded where its conditions hold, at the least number of rows for each budget."""
+    """Frequency of exceeding alpha* where its conditions hold, at the least number of rows for each budget."""
     kinds = ((10, 0.1), (100, 0.1), (10, 0.001), (10, 0.5))
     grid = product(kinds, (0.0016, 0.0041, 0.0066, 0.0091), (0.02, 0.2, 0.6, 1.0, 1.4))
     return [
@@ -194,7 +194,7 @@ def _cell(upper: int, gamma: float, epsilon_count: float, epsilon_sum: float, tr
     size = unknown_size(epsilon_count=epsilon_count, beta=BETA / 2, lower=1, upper=upper, gamma=gamma).min_count
     scales, mean = (upper / epsilon_sum, 1 / epsilon_count), (1 + upper) / 2
     total, count = simulate(size, mean, scales, trials)
-    found = average_error(
+    predicted = average_error(
         count,
         lower=1,
         upper=upper,
@@ -205,17 +205,17 @@ def _cell(upper: int, gamma: float, epsilon_count: float, epsilon_sum: float, tr
         method="published",
     )
     exact = exactly(total, count, scales, BETA, (1, upper))
-    applies = np.broadcast_to(found.valid, count.shape)
-    widths = (exact.upper - exact.lower)[applies] / (2 * np.broadcast_to(found.error, count.shape)[applies])
+    applies = np.broadcast_to(predicted.valid, count.shape)
+    widths = (exact.upper - exact.lower)[applies] / (2 * np.broadcast_to(predicted.error, count.shape)[applies])
     return {
         "upper": upper,
         "gamma": gamma,
         "epsilon_count": epsilon_count,
         "epsilon_sum": epsilon_sum,
         "rows": size,
-        "budget_holds": bool({each.name: each.holds for each in found.conditions}["budget"]),
+        "budget_holds": bool({condition.name: condition.holds for condition in predicted.conditions}["budget"]),
         "applies": float(np.mean(applies)),
-        "missed": float(np.mean(applies & (np.abs(total / count - mean) > found.error))),
+        "missed": float(np.mean(applies & (np.abs(total / count - mean) > predicted.error))),
         "exact_missed": missed(exact, mean),
         "width_ratio": float(np.median(widths)) if applies.any() else None,
     }
@@ -230,17 +230,17 @@ def tightness(trials: int) -> list[dict[str, Any]]:
     rows = []
     for size in (1e3, 1e4, 1e5, 1e6, 1e7):
         total, count = simulate(size, 41.5, (65.0, 10.0), trials)
-        found = average_error(count, lower=18, upper=65, epsilon_count=0.1, epsilon_sum=1.0, beta=BETA)
-        relative = found.error / np.abs(total / count)
+        predicted = average_error(count, lower=18, upper=65, epsilon_count=0.1, epsilon_sum=1.0, beta=BETA)
+        relative = predicted.error / np.abs(total / count)
         exact = exactly(total, count, (65.0, 10.0), BETA, (18, 65))
         rows.append(
             {
                 "rows": size,
                 "mean": float(np.mean(relative)),
-                "missed": float(np.mean(np.abs(total / count - 41.5) > found.error)),
+                "missed": float(np.mean(np.abs(total / count - 41.5) > predicted.error)),
                 "exact": float(np.mean((exact.upper - exact.lower) / 2 / 41.5)),
                 "exact_missed": missed(exact, 41.5),
-                "width_ratio": float(np.median((exact.upper - exact.lower) / (2 * found.error))),
+                "width_ratio": float(np.median((exact.upper - exact.lower) / (2 * predicted.error))),
             }
         )
     return rows
@@ -330,8 +330,8 @@ def main() -> None:
     parser.add_argument("--figures", type=Path, help="a folder for Figures 1 to 4")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    found: dict[str, Any] = {"deterministic": list(deterministic())}
-    report("Deterministic numbers", found["deterministic"], ("table", "row", "printed", "computed", "remark"))
+    results: dict[str, Any] = {"deterministic": list(deterministic())}
+    report("Deterministic numbers", results["deterministic"], ("table", "row", "printed", "computed", "remark"))
     parts = {
         "figure 1 and table 4: first-order bound (Russo et al. 2025, eq. 1) and the exact interval": figure_1,
         "figure 2: alpha* at the least number of rows, and the exact interval": figure_2,
@@ -341,21 +341,21 @@ def main() -> None:
     }
     for title, part in parts.items():
         LOG.print(f"simulating {title.split(':')[0]}")
-        found[title.split(":")[0]] = part(options.trials)
-        report(title, found[title.split(":")[0]])
-    summary(found, options.trials)
+        results[title.split(":")[0]] = part(options.trials)
+        report(title, results[title.split(":")[0]])
+    summary(results, options.trials)
     if options.figures:
-        draw_all(options.figures, found["figure 1 and table 4"], found["figure 2"])
+        draw_all(options.figures, results["figure 1 and table 4"], results["figure 2"])
     if options.json:
-        options.json.write_text(json.dumps(found, indent=2))
+        options.json.write_text(json.dumps(results, indent=2))
 
 
-def summary(found: dict[str, Any], trials: int) -> None:
-    ratios = [row["width_ratio"] for row in found["figure 2"] if row["width_ratio"]]
-    ratios += [row["to_published"] for row in found["table 7"] if row["to_published"]]
-    ratios += [row["width_ratio"] for row in found["table 6"]]
+def summary(results: dict[str, Any], trials: int) -> None:
+    ratios = [row["width_ratio"] for row in results["figure 2"] if row["width_ratio"]]
+    ratios += [row["to_published"] for row in results["table 7"] if row["to_published"]]
+    ratios += [row["width_ratio"] for row in results["table 6"]]
     OUT.print(f"exact width / published width: median {np.median(ratios):.3f}, largest {max(ratios):.3f}")
-    kept = [row["exact_missed"] for name in ("figure 2", "table 6", "table 7") for row in found[name]]
+    kept = [row["exact_missed"] for name in ("figure 2", "table 6", "table 7") for row in results[name]]
     limit = binom.isf(1e-9, trials, BETA) / trials
     OUT.print(
         f"exact interval missed: at most {max(kept):.4f} in {len(kept)} settings; above {limit:.4f} is no accident"

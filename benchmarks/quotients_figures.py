@@ -29,7 +29,7 @@ def draw_all(folder: Path, first: list[dict[str, Any]], second: list[dict[str, A
 
 
 def soundness(rows: list[dict[str, Any]]) -> alt.LayerChart:
-    """How often the bound was exceeded against how often it may be; the diagonal divides sound from unsound."""
+    """Plot observed against allowed frequencies of exceeding the bound; the diagonal divides sound from unsound."""
     points = [
         {
             "allowed": row["beta"],

@@ -65,7 +65,7 @@ def noisy(rate: float, size: int, noise: Noise, count: int) -> Floats:
 
 
 def figure_1() -> Rows:
-    """How often each estimator is within 0.1 of the ratio."""
+    """Frequency with which each estimator is within 0.1 of the ratio."""
     rows = []
     for (x, y), epsilon in product(((100, 100), (50, 100), (100, 50), (100, 30)), EPSILONS):
         asked = {"epsilon": epsilon, "alpha": 0.1, "n_x": 150, "n_y": 150}
@@ -123,8 +123,8 @@ def figure_3(draws: int) -> Rows:
             seen = x + drawn(noise, draws), y + drawn(noise, draws)
             for name, way in (("4.2", "published"), ("4.5", "conservative"), ("auto", "auto")):
                 few = seen if way != "auto" else tuple(part[:2000] for part in seen)
-                found = measured(*few, 150, noise, way, p_x / p_y)
-                rows.append({**shared, "method": f"{kind} {name}", **found})
+                measures = measured(*few, 150, noise, way, p_x / p_y)
+                rows.append({**shared, "method": f"{kind} {name}", **measures})
     return rows
 
 
@@ -135,10 +135,10 @@ def measured(x: Floats, y: Floats, size: int, noise: Noise | None, method: str, 
     """
     if method != "auto":
         x, y = np.maximum(x, 1), np.maximum(y, 1)
-    found = relative_risk(x, y, size, size, noise=noise, method=method).interval
-    said = np.isfinite(found.upper) | (method == "auto")
-    width = (found.upper - found.lower)[said]
-    held = said & (found.lower <= value) & (value <= found.upper)
+    interval = relative_risk(x, y, size, size, noise=noise, method=method).interval
+    said = np.isfinite(interval.upper) | (method == "auto")
+    width = (interval.upper - interval.lower)[said]
+    held = said & (interval.lower <= value) & (value <= interval.upper)
     return {"width": float(np.mean(width)), "median": float(np.median(width)), "coverage": float(np.mean(held))}
 
 
@@ -151,18 +151,18 @@ def table_1(draws: int) -> Rows:
         method = "published" if theorem == "4.2" else "conservative"
         for epsilon in (1.0, 0.5):
             noise = published_noise(kind, epsilon)
-            found = np.array([covered(p_x, p_y, noise, method, draws) for p_x, p_y in CELLS])
-            error = np.sqrt((printed * (1 - printed) + found * (1 - found)) / draws)
+            coverage = np.array([covered(p_x, p_y, noise, method, draws) for p_x, p_y in CELLS])
+            error = np.sqrt((printed * (1 - printed) + coverage * (1 - coverage)) / draws)
             rows.append(
                 {
                     "block": name,
                     "epsilon": epsilon,
                     "printed_least": printed.min(),
-                    "least": found.min(),
-                    "mean": found.mean(),
-                    "mean_difference": float(np.mean(found - printed)),
-                    "largest_in_errors": float(np.max(np.abs(found - printed) / error)),
-                    "cells": found.tolist(),
+                    "least": coverage.min(),
+                    "mean": coverage.mean(),
+                    "mean_difference": float(np.mean(coverage - printed)),
+                    "largest_in_errors": float(np.max(np.abs(coverage - printed) / error)),
+                    "cells": coverage.tolist(),
                 }
             )
     return rows
@@ -174,13 +174,13 @@ def covered(p_x: float, p_y: float, noise: Noise, method: str, draws: int) -> fl
 
 
 def accepted(p_x: float, p_y: float, sizes: tuple[int, int], noise: Noise, draws: int) -> float:
-    """How often our interval holds: at least as often as its test accepts the truth."""
+    """Coverage of our interval: at least as often as its test accepts the truth."""
     terms = public_size(noise)
     arms = [
         Arm(noisy(p, n, noise, draws), np.full(draws, float(n)), terms) for p, n in zip((p_x, p_y), sizes, strict=True)
     ]
-    found = Score(arms[0], arms[1], RELATIVE_RISK).p_value(np.full(draws, p_x / p_y))
-    return float(np.mean(found >= BETA))
+    p_values = Score(arms[0], arms[1], RELATIVE_RISK).p_value(np.full(draws, p_x / p_y))
+    return float(np.mean(p_values >= BETA))
 
 
 def settings() -> list[tuple[str, str, float, Noise]]:
@@ -195,20 +195,20 @@ def own_coverage(draws: int) -> Rows:
     """Our interval on the grid of Table 1."""
     rows = []
     for whose, kind, epsilon, noise in settings():
-        found = np.array([accepted(p_x, p_y, (200, 200), noise, draws) for p_x, p_y in CELLS])
+        coverage = np.array([accepted(p_x, p_y, (200, 200), noise, draws) for p_x, p_y in CELLS])
         rows.append(
             {
                 "noise": whose,
                 "kind": kind,
                 "epsilon": epsilon,
                 "deviation": float(np.sqrt(variance(noise))),
-                "least": found.min(),
-                "mean": found.mean(),
-                "below_0.940": int(np.sum(found < 0.94)),
-                "cells": found.tolist(),
+                "least": coverage.min(),
+                "mean": coverage.mean(),
+                "below_0.940": int(np.sum(coverage < 0.94)),
+                "cells": coverage.tolist(),
             }
         )
-        LOG.print(f"  {whose} {kind} {epsilon}: {found.min():.4f}")
+        LOG.print(f"  {whose} {kind} {epsilon}: {coverage.min():.4f}")
     return rows
 
 
@@ -223,8 +223,8 @@ def small_groups(draws: int) -> Rows:
             own.append(accepted(p_x, p_y, (size, size), noise, draws))
             x, y = noisy(p_x, size, noise, draws), noisy(p_y, size, noise, draws)
             for method, seen in cells.items():
-                found = relative_risk(x, y, size, size, noise=noise, method=method).interval
-                seen.append(np.mean((found.lower <= p_x / p_y) & (p_x / p_y <= found.upper)))
+                interval = relative_risk(x, y, size, size, noise=noise, method=method).interval
+                seen.append(np.mean((interval.lower <= p_x / p_y) & (p_x / p_y <= interval.upper)))
         least = {method: float(min(seen)) for method, seen in cells.items()}
         rows.append({"kind": kind, "epsilon": 0.5, "people": size, "auto": min(own), **least})
     return rows
@@ -245,8 +245,8 @@ def other_statistics(draws: int) -> Rows:
             x, y = noisy(p_x, size, noise, draws), noisy(p_y, size, noise, draws)
             arms = [Arm(count, np.full(draws, float(size)), public_size(noise)) for count in (x, y)]
             own.append(np.mean(Score(arms[0], arms[1], curve).p_value(np.full(draws, value)) >= BETA))
-            found = statistic(x, y, size, size, noise=noise, method=other).interval
-            others.append(np.mean((found.lower <= value) & (value <= found.upper)))
+            interval = statistic(x, y, size, size, noise=noise, method=other).interval
+            others.append(np.mean((interval.lower <= value) & (value <= interval.upper)))
         rows.append({"statistic": name, "kind": kind, "people": size, "auto": min(own), other: min(others)})
     return [
         {**row, "log": row.get("log", ""), "fieller": row.get("fieller", "")} for row in rows + private_sizes(draws)
@@ -273,12 +273,12 @@ def bootstrapped(draws: int) -> Rows:
     """Coverage of the bootstrap over nine pairs of rates; the mean is more certain than the least."""
     rows, rates = [], (0.05, 0.3, 0.9)
     for kind, size in product(("laplace", "gaussian"), (20, 50, 200)):
-        noise, found = own_noise(kind, 0.5), []
+        noise, coverages = own_noise(kind, 0.5), []
         for p_x, p_y in product(rates, rates):
             x, y = noisy(p_x, size, noise, draws), noisy(p_y, size, noise, draws)
             ends = relative_risk(x, y, size, size, noise=noise, method="bootstrap").interval
-            found.append(np.mean((ends.lower <= p_x / p_y) & (p_x / p_y <= ends.upper)))
-        rows.append({"kind": kind, "people": size, "mean": np.mean(found), "least": min(found)})
+            coverages.append(np.mean((ends.lower <= p_x / p_y) & (p_x / p_y <= ends.upper)))
+        rows.append({"kind": kind, "people": size, "mean": np.mean(coverages), "least": min(coverages)})
     return rows
 
 
@@ -298,9 +298,9 @@ def own_widths(draws: int) -> Rows:
             x, y = noisy(p_x, 200, noise, draws), noisy(p_y, 200, noise, draws)
             for method in ("auto", *OTHERS):
                 counts = (np.maximum(x, 1), np.maximum(y, 1)) if method == "conservative" else (x, y)
-                found = relative_risk(*counts, 200, 200, noise=noise, method=method).interval
-                totals[method] = totals[method] + _widths(found.lower, found.upper) / len(CELLS)
-                endless += np.mean(np.isinf(found.upper)) / len(CELLS) if method == "auto" else 0.0
+                interval = relative_risk(*counts, 200, 200, noise=noise, method=method).interval
+                totals[method] = totals[method] + _widths(interval.lower, interval.upper) / len(CELLS)
+                endless += np.mean(np.isinf(interval.upper)) / len(CELLS) if method == "auto" else 0.0
         base = totals["conservative"]
         median = published.setdefault((kind, epsilon), base[0])
         row = {"noise": whose, "kind": kind, "epsilon": epsilon, "unbounded": float(endless)}
@@ -364,22 +364,22 @@ def main() -> None:
         "bootstrap: coverage, epsilon 0.5": lambda: bootstrapped(options.width_draws // 2),
         "own widths: relative to Theorem 4.5": lambda: own_widths(options.width_draws),
     }
-    found: dict[str, Rows] = {}
+    results: dict[str, Rows] = {}
     for title, part in parts.items():
         name = title.split(":")[0]
         LOG.print(f"computing {name}")
-        found[name] = part()
-        report(title, found[name])
-        for row in found[name]:
+        results[name] = part()
+        report(title, results[name])
+        for row in results[name]:
             if "cells" in row:
                 grid(
                     ", ".join(str(value) for value in list(row.values())[:3] if not isinstance(value, list)),
                     row["cells"],
                 )
     if options.figures:
-        draw_all(options.figures, found)
+        draw_all(options.figures, results)
     if options.json:
-        options.json.write_text(json.dumps(found, indent=2, default=float))
+        options.json.write_text(json.dumps(results, indent=2, default=float))
 
 
 if __name__ == "__main__":

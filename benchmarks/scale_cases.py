@@ -1,4 +1,4 @@
-"""What `scale.py` measures: tables of made-up rows, and questions that grow along one axis at a time."""
+"""Cases of `scale.py`: tables of generated rows, and questions that grow along one axis at a time."""
 
 import shutil
 import sys
@@ -11,7 +11,11 @@ CACHE = Path(__file__).resolve().parent.parent / ".cache" / "scale"
 GROUPS = (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
 PEOPLE = (100, 1_000, 10_000, 100_000, 1_000_000)
 COLUMNS = (1, 2, 4, 8, 16)
+WIDTH, MANY_COLUMNS = 1_000, (10, 100, 400)
 PEOPLE_IN_A_GROUP = 10
+MEMORY = "6GB"
+"""Of DuckDB, for the plain query and for making tables."""
+
 BYTES_A_ROW = 40
 """Of disk, at most; a table is made only where there is ten times as much."""
 
@@ -34,7 +38,7 @@ class Case:
         """The catalog, with a budget for many questions."""
         unique = "unit_unique: true" if self.unit == "id" else f"max_rows: {self.max_rows}"
         groups = "" if self.max_groups is None or self.unit == "id" else f"\n    max_groups: {self.max_groups}"
-        known = max(COLUMNS) if self.table == "wide" else 1
+        known = {"wide": max(COLUMNS), "wider": WIDTH}.get(self.table, 1)
         columns = "".join(f"\n      x{number}: {{lower: 0, upper: 1000}}" for number in range(known))
         return (
             "dataset: scale\nbudget: {epsilon: 100000, delta: 1e-3}\n"
@@ -65,9 +69,15 @@ def by_people(people: int) -> Case:
 
 
 def by_columns(columns: int) -> Case:
-    """So many sums over a million rows of a hundred thousand people."""
+    """Several sums over a million rows of a hundred thousand people."""
     sums = ", ".join(f"SUM(x{number}) AS s{number}" for number in range(columns))
     return Case("columns", columns, "wide", max(PEOPLE), "p100000", f"SELECT g, {sums} FROM t GROUP BY g", 10, 10)
+
+
+def by_many_columns(columns: int) -> Case:
+    """Sums of several of a thousand columns, over a hundred thousand people; a statement may have 400."""
+    sums = ", ".join(f"SUM(x{number}) AS s{number}" for number in range(columns))
+    return Case("many columns", columns, "wider", 100_000, "id", f"SELECT {sums} FROM t")
 
 
 def texts(case: Case) -> str:
@@ -75,6 +85,9 @@ def texts(case: Case) -> str:
     if case.table == "grouped":
         keys = ", ".join(f"CAST(i % {groups} AS INTEGER) AS g{groups}" for groups in GROUPS)
         return f"SELECT i AS id, {keys}, CAST(hash(i) % 1000 AS INTEGER) AS x0"
+    if case.table == "wider":
+        values = ", ".join(f"CAST(hash(i + {n}) % 1000 AS INTEGER) AS x{n}" for n in range(WIDTH))
+        return f"SELECT i AS id, {values}"
     if case.table == "wide":
         people = ", ".join(f"i % {number} AS p{number}" for number in PEOPLE)
         values = ", ".join(f"CAST(hash(i + {n}) % 1000 AS INTEGER) AS x{n}" for n in range(max(COLUMNS)))
@@ -97,10 +110,11 @@ def database(case: Case) -> Path | None:
     unfinished = path.with_suffix(".part")
     unfinished.unlink(missing_ok=True)
     with duckdb.connect(str(unfinished)) as connection:
+        connection.execute(f"SET memory_limit = '{MEMORY}'")
         connection.execute(f"CREATE TABLE t AS {texts(case)} FROM range({case.rows}) AS s(i)")
         for column in connection.execute("DESCRIBE t").fetchall():
             connection.execute(f"ALTER TABLE t ALTER {column[0]} SET NOT NULL")
-        if case.table == "grouped":
+        if case.unit == "id":
             connection.execute("ALTER TABLE t ADD PRIMARY KEY (id)")
     unfinished.rename(path)
     return path

@@ -1,4 +1,4 @@
-"""How long a private answer takes, next to the plain query on a connection with the same settings.
+"""Time of a private answer, next to the plain query on a connection with the same settings.
 
 Both run in turns in one process; medians are compared. `make bench` runs it at scale 1:
 

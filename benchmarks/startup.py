@@ -1,4 +1,4 @@
-"""What starting costs: `import hedgerow`, `hedgerow --version`, and a first answer next to the libraries it needs.
+"""Time of the start: `import hedgerow`, `hedgerow --version`, and a first answer next to the libraries it needs.
 
 New processes run in turns; the CPU seconds of each end with its last line, and medians are compared. `make bench` runs
 it:

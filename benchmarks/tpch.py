@@ -7,7 +7,8 @@ Writes a report, the numbers and two figures into a folder. `make bench` runs it
 With --runs 0 nothing is timed, and the times of the last run are shown.
 
 With --environments FOLDER the other systems are asked in the same run, each in its own environment there
-(benchmarks/peers/README.md). Without it, what earlier runs of theirs left in the results is shown.
+(benchmarks/peers/README.md). Without it, what earlier runs of theirs left in the results is shown. With --pages the
+tables of the README and of docs/explanation/benchmarks.md are written anew, too.
 """
 
 import argparse
@@ -17,11 +18,13 @@ import os
 import sys
 import tempfile
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import tpch_accountants
 import tpch_figures
+import tpch_pages
 import tpch_times
 from peers import measure
 from peers.questions import questions
@@ -29,64 +32,62 @@ from rich.console import Console
 from tpch_compare import compare, expected_errors, shared_budgets
 from tpch_errors import Trials, Truth, ask, asking, truths
 from tpch_queries import FEW, MANY, QUERIES, Facts, database, facts
-from tpch_report import Results, headline, report
+from tpch_report import Results, report
 
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
 COMPARED = (0.1, 1.0, 10.0)
 SWEEP_TRIALS = 100
+RECORDED = ("system", "version", "load", "began", "ended")
 LOG = Console(stderr=True)
 Found = dict[tuple[str, float], Trials]
 
 
 def ask_all(
-    path: Path, found: Facts, known: Mapping[str, Truth], folder: Path, counts: Mapping[float, int], ledger: str
+    path: Path, table_facts: Facts, known: Mapping[str, Truth], folder: Path, counts: Mapping[float, int], ledger: str
 ) -> Found:
     """Every query at every epsilon, with as many trials as `counts` says."""
     trials: Found = {}
     for epsilon, count in counts.items():
-        with asking(path, found, folder, ledger=ledger, epsilon=epsilon) as db:
+        with asking(path, table_facts, folder, ledger=ledger, epsilon=epsilon) as db:
             for query in QUERIES:
                 LOG.print(f"{ledger} statements, epsilon {epsilon:g}, {count} trials: {query.name}")
                 trials[query.name, epsilon] = ask(db, query, known[query.name], epsilon=epsilon, trials=count)
     return trials
 
 
-def time_all(path: Path, found: Facts, folder: Path, options: argparse.Namespace) -> tpch_times.Times:
+def time_all(path: Path, table_facts: Facts, folder: Path, options: argparse.Namespace) -> tpch_times.Times:
     """The times, on a ledger with room for them; those of the last run where none are to be measured."""
     if not options.runs:
         return tpch_times.read(options.out / f"tpch-sf{options.sf:g}.json")
-    with asking(path, found, folder, ledger=MANY, epsilon=1.0) as db:
+    with asking(path, table_facts, folder, ledger=MANY, epsilon=1.0) as db:
         return tpch_times.measure(db, epsilon=1.0, runs=options.runs, progress=lambda name: LOG.print(f"timing {name}"))
 
 
-def ask_peers(path: Path, found: Facts, options: argparse.Namespace, results: Path) -> None:
-    """Every system that has an environment."""
-    pythons = measure.environments(options.environments)
-    if options.only:
-        pythons = {name: python for name, python in pythons.items() if name in options.only}
+def ask_peers(path: Path, table_facts: Facts, options: argparse.Namespace, results: Path) -> None:
+    """Every system, or those that were named."""
     with tempfile.TemporaryDirectory() as name:
         measure.export(path, Path(name))
-        job = measure.job(found, COMPARED, options.trials, options.seconds)
-        measure.run_all(pythons, Path(name), job, results)
+        job = measure.job(table_facts, options.epsilons, options.answers, options.seconds, options.answer_seconds)
+        measure.run_all(options.environments.resolve(), options.only or (), Path(name), job, results)
 
 
 def run(options: argparse.Namespace) -> Results:
     """Everything."""
-    began = os.getloadavg()[0]
+    began, when = os.getloadavg()[0], datetime.now(UTC)
     path = database(options.sf)
-    found, known = facts(path, options.sf), truths(path)
+    table_facts, known = facts(path, options.sf), truths(path)
     peers_folder = options.out / "peers" / f"sf{options.sf:g}"
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        times = time_all(path, found, folder / "times", options)
+        times = time_all(path, table_facts, folder / "times", options)
         counts = {epsilon: options.trials if epsilon in COMPARED else SWEEP_TRIALS for epsilon in EPSILONS}
-        trials = {ledger: ask_all(path, found, known, folder, counts, ledger) for ledger in (FEW, MANY)}
+        trials = {ledger: ask_all(path, table_facts, known, folder, counts, ledger) for ledger in (FEW, MANY)}
         LOG.print("counting queries in one budget")
         admitted = tpch_accountants.count_all(folder)
     if options.environments is not None:
-        ask_peers(path, found, options, peers_folder)
+        ask_peers(path, table_facts, options, peers_folder)
     peers = measure.read_all(peers_folder, known)
-    asked = questions(path, found)
+    asked = questions(path, table_facts)
     expected = {
         (query.name, epsilon): expected_errors(asked[query.name], epsilon) for query in QUERIES for epsilon in EPSILONS
     }
@@ -97,11 +98,12 @@ def run(options: argparse.Namespace) -> Results:
         for epsilon in COMPARED
     ]
     shared = shared_budgets([asked[query.name] for query in QUERIES], trials[MANY])
-    load = began, os.getloadavg()[0]
-    return Results(options.sf, trials, comparisons, shared, expected, times, admitted, load, peers)
+    load, minutes = (began, os.getloadavg()[0]), (datetime.now(UTC) - when).total_seconds() / 60
+    when_text = f"{when:%Y-%m-%d %H:%M} UTC, {minutes:.0f} minutes"
+    return Results(options.sf, when_text, trials, comparisons, shared, expected, times, admitted, load, peers)
 
 
-def as_json(found: Results) -> dict[str, Any]:
+def as_json(results: Results) -> dict[str, Any]:
     """The numbers of a run."""
 
     def trials(several: Mapping[tuple[str, float], Trials]) -> list[dict[str, Any]]:
@@ -109,26 +111,29 @@ def as_json(found: Results) -> dict[str, Any]:
             {
                 "query": query,
                 "epsilon": epsilon,
-                "trials": len(each.errors),
-                "mean_relative_error_percent": each.mean,
-                "standard_error": each.deviation,
-                "cells_lost": each.lost,
-                "cells": each.cells,
-                "mechanisms": each.mechanisms,
-                "mu_squared": each.mu_squared,
+                "trials": len(measured.errors),
+                "mean_relative_error_percent": measured.mean,
+                "standard_error": measured.deviation,
+                "cells_lost": measured.lost,
+                "cells": measured.cells,
+                "mechanisms": measured.mechanisms,
+                "mu_squared": measured.mu_squared,
             }
-            for (query, epsilon), each in several.items()
+            for (query, epsilon), measured in several.items()
         ]
 
-    times = found.times
+    times = results.times
     return {
-        "scale": found.scale,
-        "load": found.load,
-        "trials": {ledger: trials(several) for ledger, several in found.trials.items()},
-        "comparisons": [dataclasses.asdict(each) for each in found.comparisons],
-        "shared_budgets": [{**dataclasses.asdict(each), "ratio": each.ratio} for each in found.shared],
-        "expected": [{"query": q, "epsilon": e, **errors} for (q, e), errors in found.expected.items()],
-        "times": [{**dataclasses.asdict(each), "ratio": each.ratio} for each in times.queries],
+        "scale": results.scale,
+        "when": results.when,
+        "load": results.load,
+        "trials": {ledger: trials(several) for ledger, several in results.trials.items()},
+        "comparisons": [dataclasses.asdict(comparison) for comparison in results.comparisons],
+        "shared_budgets": [
+            {**dataclasses.asdict(comparison), "ratio": comparison.ratio} for comparison in results.shared
+        ],
+        "expected": [{"query": q, "epsilon": e, **errors} for (q, e), errors in results.expected.items()],
+        "times": [{**dataclasses.asdict(timing), "ratio": timing.ratio} for timing in times.queries],
         "times_together": {
             "plain_ms": times.plain,
             "private_ms": times.private,
@@ -137,8 +142,8 @@ def as_json(found: Results) -> dict[str, Any]:
             "load": times.load,
             "cores": times.cores,
         },
-        "queries_in_one_budget": list(found.admitted),
-        "peers": [{"system": run.system, "version": run.version, "load": run.load} for run in found.peers],
+        "queries_in_one_budget": list(results.admitted),
+        "peers": [{name: getattr(run, name) for name in RECORDED} for run in results.peers],
     }
 
 
@@ -150,17 +155,23 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=15, help="turns of timing; 0 shows the times of the last run")
     parser.add_argument("--out", type=Path, default=Path(__file__).resolve().parent / "results")
     parser.add_argument("--environments", type=Path, help="where the other systems are installed; asks them, too")
-    parser.add_argument("--only", nargs="+", help="of the other systems, only these")
-    parser.add_argument("--seconds", type=float, default=60.0, help="for one of their queries at one epsilon")
+    parser.add_argument("--only", nargs="+", choices=list(measure.RUNNERS), help="of the other systems, only these")
+    parser.add_argument("--epsilons", type=float, nargs="+", default=[1.0], help="at which they are asked")
+    parser.add_argument("--answers", type=int, default=100, help="of one of them to each question, at most")
+    parser.add_argument("--seconds", type=float, default=60.0, help="for all answers of one of them")
+    parser.add_argument("--answer-seconds", type=float, default=120.0, help="for one of their answers")
+    parser.add_argument("--pages", action="store_true", help="write the tables of README and documentation, too")
     options = parser.parse_args()
-    found = run(options)
+    results = run(options)
     options.out.mkdir(parents=True, exist_ok=True)
-    name = f"tpch-sf{found.scale:g}"
-    text = report(found)
+    name = f"tpch-sf{results.scale:g}"
+    text = report(results)
     (options.out / f"{name}.md").write_text(text)
-    (options.out / f"{name}-headline.md").write_text(headline(found) + "\n")
-    (options.out / f"{name}.json").write_text(json.dumps(as_json(found), indent=1))
-    tpch_figures.draw_all(options.out, found.trials[FEW], found.trials[MANY], found.expected, found.admitted)
+    (options.out / f"{name}.json").write_text(json.dumps(as_json(results), indent=1))
+    tpch_figures.draw_all(options.out, results.trials[FEW], results.trials[MANY], results.expected, results.admitted)
+    tpch_pages.keep(options.out, results)
+    if options.pages:
+        tpch_pages.write(options.out, results.scale)
     sys.stdout.write(text)
 
 

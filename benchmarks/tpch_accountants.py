@@ -1,4 +1,4 @@
-"""How many statements of (0.1, 1e-7) fit one budget, by accountant: Figure 3 of Matsumoto et al. (2026).
+"""Number of statements of (0.1, 1e-7) that fit one budget, by accountant: Figure 3 of Matsumoto et al. (2026).
 
 The ledger decides while the analyst adapts. The other accountants total a list that was fixed in advance, which is a
 weaker promise; adding up is the rule that needs no accountant.
@@ -57,7 +57,7 @@ def count_all(folder: Path) -> list[dict[str, object]]:
 
 
 def admitted(place: Path, budget: tuple[float, float], charge: Charge) -> int:
-    """How many of the same charge a ledger takes, by asking it."""
+    """Count the equal charges that a ledger takes, by asking it."""
     count = 0
     with open_ledger(place, dataset="count", policy=BudgetPolicy(*budget)) as ledger:
         try:
@@ -69,7 +69,7 @@ def admitted(place: Path, budget: tuple[float, float], charge: Charge) -> int:
 
 
 def provable(accountant: Callable[[list[Any]], Any], charge: Charge, budget: tuple[float, float]) -> int:
-    """How many of the same charge an accountant proves to be within a budget."""
+    """Count the equal charges that an accountant proves to be within a budget."""
     low, high = 0, 1
 
     def fits(number: int) -> bool:
@@ -84,6 +84,6 @@ def provable(accountant: Callable[[list[Any]], Any], charge: Charge, budget: tup
 
 
 def laplace_statements(budget: tuple[float, float]) -> int:
-    """How many statements with Laplace noise fit where all of epsilon is kept for them."""
-    each = Charge((LaplaceEvent(Fraction(1), Fraction(10)),), EACH[0], 0.0)
-    return int(Fraction(str(budget[0])) // each.cost.pure)
+    """Count the statements with Laplace noise that fit where all of epsilon is kept for them."""
+    charge = Charge((LaplaceEvent(Fraction(1), Fraction(10)),), EACH[0], 0.0)
+    return int(Fraction(str(budget[0])) // charge.cost.pure)

@@ -22,12 +22,15 @@ NORMAL = 1.959964
 WANTED = {FEW: (1 / 1.5, 7), MANY: (0.8, 5)}
 """The ratio that is wanted, on how many of the ten queries; the others may not be above 1."""
 
+ENOUGH = 30
+"""Answers of a system without an expected error, below which it takes no part: a lucky draw is no rival."""
+
 STATEMENTS = 100
 SHARED = ((1.0, 1e-6), (3.0, 1e-6), (10.0, 1e-6))
 """Budgets that so many statements share evenly."""
 
 Measured = Mapping[tuple[str, str, float], Trials]
-"""What was measured of a system, for a query, at an epsilon."""
+"""Measurement of a system, for a query, at an epsilon."""
 
 
 @dataclass(frozen=True)
@@ -48,12 +51,12 @@ class Comparison:
 
     @property
     def not_above(self) -> bool:
-        """Whether the interval reaches down to 1."""
+        """Return True if the interval reaches down to 1."""
         return self.low <= 1.0
 
     @property
     def wanted(self) -> bool:
-        """Whether the ratio is the wanted one."""
+        """Return True if the ratio is the wanted one."""
         return self.ratio <= WANTED[self.ledger][0]
 
 
@@ -85,15 +88,15 @@ def compare(ledger: str, question: Question, epsilon: float, ours: Trials, measu
     known = {name for name, _, _ in measured} - {*LAPLACE, *GAUSSIAN} if ledger == FEW else set()
     for name in known:
         trials = measured.get((name, question.name, epsilon))
-        if trials is not None and trials.errors:
+        if trials is not None and len(trials.errors) >= ENOUGH:
             rivals[name] = trials.mean
     best = min(rivals, key=lambda name: rivals[name])
     trials = measured.get((best, question.name, epsilon))
-    enough = trials is not None and len(trials.errors) >= len(ours.errors)
+    enough = trials is not None and (best in known or len(trials.errors) >= len(ours.errors))
     error = trials.mean if enough and trials is not None else rivals[best]
     relative = trials.deviation / trials.mean if enough and trials is not None and trials.mean else 0.0
     ratio, low, high = _interval(ours, error, relative, question)
-    basis = "measured" if enough or best in known else "expected"
+    basis = "measured" if enough else "expected"
     return Comparison(ledger, question.name, epsilon, ours.mean, best, error, basis, ratio, low, high, ours.lost)
 
 

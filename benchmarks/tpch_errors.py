@@ -1,4 +1,4 @@
-"""How wrong private answers are, by equations 2 and 3 of Matsumoto et al. (2026).
+"""Errors of private answers, by equations 2 and 3 of Matsumoto et al. (2026).
 
 A statement is priced, charged and run once on a ledger; its noise is then drawn as often as there are trials, over the
 same exact integers, by the code that draws it for an answer.
@@ -40,12 +40,12 @@ class Trials:
 
     @property
     def lost(self) -> int:
-        """How many cells were lost in all trials."""
+        """Number of cells that were lost in all trials."""
         return sum(self.lost_each)
 
     @property
     def cells(self) -> int:
-        """How many there are in all trials."""
+        """Number of cells in all trials."""
         return self.cells_each * len(self.errors)
 
     def first(self, count: int) -> "Trials":
@@ -64,7 +64,7 @@ class Trials:
 
 
 def truths(path: Path) -> dict[str, Truth]:
-    """What the plain queries say."""
+    """Exact answers of the plain queries."""
     with duckdb.connect(str(path), read_only=True) as connection:
         return {query.name: truth_of(query, connection.execute(query.text).fetchall()) for query in QUERIES}
 
@@ -87,11 +87,11 @@ def trials_of(truth: Truth, answers: Sequence[Mapping[str | None, float]]) -> Tr
 
 
 @contextmanager
-def asking(path: Path, found: Facts, folder: Path, *, ledger: str, epsilon: float) -> Iterator[hr.Database]:
+def asking(path: Path, table_facts: Facts, folder: Path, *, ledger: str, epsilon: float) -> Iterator[hr.Database]:
     """The database, on a ledger for a few statements of `epsilon`, or for many."""
     place = folder / f"{ledger}-{epsilon:g}.yaml"
     folder.mkdir(parents=True, exist_ok=True)
-    place.write_text(catalog(found, few_budget(epsilon, 3 * len(QUERIES)) if ledger == FEW else many_budget()))
+    place.write_text(catalog(table_facts, few_budget(epsilon, 3 * len(QUERIES)) if ledger == FEW else many_budget()))
     with hr.connect(path, catalog=place) as db:
         yield db
 

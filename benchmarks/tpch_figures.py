@@ -38,13 +38,13 @@ def errors(
     points: list[dict[str, object]] = []
     for kind, trials in ((f"{OURS}, few statements", few), (f"{OURS}, many", many)):
         points += [
-            {"query": name, "epsilon": epsilon, "error": max(each.mean, LEAST), "system": kind, "kind": "measured"}
-            for (name, epsilon), each in trials.items()
+            {"query": name, "epsilon": epsilon, "error": max(measured.mean, LEAST), "system": kind, "kind": "measured"}
+            for (name, epsilon), measured in trials.items()
         ]
     points += [
         {"query": name, "epsilon": epsilon, "error": max(error, LEAST), "system": system, "kind": "expected"}
-        for (name, epsilon), found in expected.items()
-        for system, error in found.items()
+        for (name, epsilon), by_system in expected.items()
+        for system, error in by_system.items()
     ]
     panels = [_panel([point for point in points if point["query"] == query.name], query.name) for query in QUERIES]
     figure: alt.TopLevelMixin = alt.concat(*panels, columns=5).configure_legend(orient="bottom")

@@ -108,9 +108,9 @@ def _reorder(connection: duckdb.DuckDBPyConnection) -> None:
     for _ in range(12):
         share = (low + high) / 2
         connection.execute(_reordered(share))
-        found = connection.execute("SELECT CORR(l_extendedprice, l_discount) FROM reordered").fetchall()[0][0]
-        low, high = (share, high) if found < CORRELATION else (low, share)
-        if abs(found - CORRELATION) < 1e-3:
+        correlation = connection.execute("SELECT CORR(l_extendedprice, l_discount) FROM reordered").fetchall()[0][0]
+        low, high = (share, high) if correlation < CORRELATION else (low, share)
+        if abs(correlation - CORRELATION) < 1e-3:
             return
 
 
@@ -194,11 +194,11 @@ tables:
 """
 
 
-def catalog(found: Facts, budget: str) -> str:
+def catalog(table_facts: Facts, budget: str) -> str:
     """The catalog, with the budget as it stands in YAML."""
     columns = ("acctbal", "totalprice", "extendedprice", "discount")
-    ranges = {name: "{{lower: {!r}, upper: {!r}}}".format(*getattr(found, name)) for name in columns}
-    return CATALOG.format(budget=budget, delta=DELTA, facts=found, **ranges)
+    ranges = {name: "{{lower: {!r}, upper: {!r}}}".format(*getattr(table_facts, name)) for name in columns}
+    return CATALOG.format(budget=budget, delta=DELTA, facts=table_facts, **ranges)
 
 
 FEW = "few"

@@ -1,4 +1,4 @@
-"""What a wanted error costs where the size of the group had to be bought first, and how often it is kept.
+"""Price of a wanted error where the size of the group had to be bought first, and how often the error is kept.
 
 Each setting asks for a random relative error of a random group, with a random limit. The total charge is compared with
 the least that would have done had the size been known.
@@ -64,7 +64,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a setting.
+    """Result of a setting.
 
     `room` is the limit over the least that would have done, `ratio` the charge over it, None where it was refused.
     """
@@ -131,21 +131,21 @@ def outcome(db: hr.Database, setting: Setting, exact: float, confidence: float) 
 
 def collect(db: hr.Database, plain: duckdb.DuckDBPyConnection, settings: int, confidence: float) -> list[Outcome]:
     """As many outcomes as asked for, of settings that a known size would bring within reach."""
-    found: list[Outcome] = []
+    outcomes: list[Outcome] = []
     for number in track(range(settings), console=LOG, description="asking"):
-        while len(found) == number:
+        while len(outcomes) == number:
             setting = draw()
             row = plain.execute(setting.query).fetchone() or (0.0,)
-            made = outcome(db, setting, float(row[0]), confidence)
-            found += [] if made is None else [made]
-    return found
+            measured = outcome(db, setting, float(row[0]), confidence)
+            outcomes += [] if measured is None else [measured]
+    return outcomes
 
 
 def summary(outcomes: Sequence[Outcome]) -> dict[str, float]:
     """The numbers of the report."""
-    answered = [each for each in outcomes if each.ratio is not None]
-    ratios = [each.ratio for each in answered if each.ratio is not None]
-    promised = [each for each in answered if not each.marked]
+    answered = [case for case in outcomes if case.ratio is not None]
+    ratios = [case.ratio for case in answered if case.ratio is not None]
+    promised = [case for case in answered if not case.marked]
     return {
         "settings": len(outcomes),
         "refused": len(outcomes) - len(answered),
@@ -154,7 +154,7 @@ def summary(outcomes: Sequence[Outcome]) -> dict[str, float]:
         "worst_ratio": max(ratios, default=math.nan),
         "median_share_of_estimate": statistics.median([e.estimate for e in answered]) if answered else math.nan,
         "marked": len(answered) - len(promised),
-        "kept": sum(each.kept for each in promised) / max(1, len(promised)),
+        "kept": sum(case.kept for case in promised) / max(1, len(promised)),
     }
 
 
@@ -167,8 +167,8 @@ def rows_of(outcomes: Sequence[Outcome]) -> dict[str, dict[str, float]]:
         name: lambda o, low=low, high=high: low <= o.room < high  # type: ignore[misc]
         for name, (low, high) in ROOMS.items()
     }
-    chosen = {name: [each for each in outcomes if test(each)] for name, test in parts.items()}
-    return {name: summary(each) for name, each in chosen.items() if each}
+    chosen = {name: [case for case in outcomes if test(case)] for name, test in parts.items()}
+    return {name: summary(group) for name, group in chosen.items() if group}
 
 
 def report(rows: dict[str, dict[str, float]], confidence: float) -> None:

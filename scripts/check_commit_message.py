@@ -29,24 +29,24 @@ def problems(message: str) -> list[str]:
     subject, body = (lines[0] if lines else ""), lines[1:]
     if subject.startswith(WRITTEN_BY_GIT):
         return []
-    found = _problems_of_subject(subject)
+    noted = _problems_of_subject(subject)
     if body and body[0].strip():
-        found.append("Leave the second line empty.")
-    return found
+        noted.append("Leave the second line empty.")
+    return noted
 
 
 def _problems_of_subject(subject: str) -> list[str]:
     area, colon, sentence = subject.partition(": ")
     if not colon or not sentence.strip():
         return ["Write `area: imperative sentence`, such as `ledger: keep the books readable after a rank release`."]
-    found = []
+    noted = []
     if area not in areas():
-        found.append(f"`{area}` is no area. Write one of: {', '.join(sorted(areas()))}.")
+        noted.append(f"`{area}` is not an area. Write one of: {', '.join(sorted(areas()))}.")
     if len(subject) > LONGEST:
-        found.append(f"Keep the first line within {LONGEST} characters; it has {len(subject)}.")
+        noted.append(f"Keep the first line within {LONGEST} characters; it has {len(subject)}.")
     if subject.endswith("."):
-        found.append("Leave out the full stop of the first line.")
-    return found + _problems_of_verb(sentence.split()[0])
+        noted.append("Leave out the full stop of the first line.")
+    return noted + _problems_of_verb(sentence.split()[0])
 
 
 def _problems_of_verb(word: str) -> list[str]:
@@ -62,10 +62,10 @@ def _problems_of_verb(word: str) -> list[str]:
 
 def main() -> int:
     """Print what is wrong with the message in a file, and return the exit code."""
-    found = problems(Path(sys.argv[1]).read_text(encoding="utf-8"))
-    for problem in found:
+    noted = problems(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    for problem in noted:
         print(problem, file=sys.stderr)
-    return 1 if found else 0
+    return 1 if noted else 0
 
 
 if __name__ == "__main__":

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from hedgerow.demo import HospitalFiles, build
 from hedgerow.service.console.frame import PAGES
 
 ROOT = Path(__file__).parents[1]
@@ -29,14 +29,13 @@ TYPO = "SELECT region, AVG(agee) AS mean_age\nFROM patients\nGROUP BY region"
 
 
 @contextmanager
-def served() -> Iterator[dict[str, object]]:
+def served() -> Iterator[SimpleNamespace]:
     """Serve a console, and return its address and passwords."""
     with TemporaryDirectory() as folder:
-        build(HospitalFiles.of(Path(folder)))
         command = [sys.executable, str(ROOT / "tests/service/console/serve_console.py"), folder]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True) as server:  # noqa: S603
             assert server.stdout is not None and server.stdin is not None  # noqa: S101, PT018 - they are pipes
-            yield json.loads(server.stdout.readline())
+            yield SimpleNamespace(**json.loads(server.stdout.readline()))
             server.stdin.close()
 
 
@@ -57,7 +56,37 @@ def ask(page: Page) -> None:
     expect(page.get_by_role("button", name="Ask", exact=True)).to_be_enabled()
 
 
-def pictures(page: Page, address: str, suffix: str) -> None:
+def furnish(browser: Browser, address: str, passwords: dict[str, str]) -> dict[str, str]:
+    """Keep an answer, put it on a dashboard, and let a question wait; return the addresses of both pages by title."""
+    page = browser.new_context().new_page()
+    page.set_default_timeout(60_000)
+    sign_in(page, address, "ada", passwords["ada"])
+    page.locator(".cm-content").fill("SELECT smoker, AVG(age) AS mean_age FROM patients GROUP BY smoker")
+    page.locator(".hr-price").get_by_text("mean_age").wait_for()
+    page.get_by_label("epsilon", exact=True).fill("0.8")
+    page.get_by_text("Above 0.5 the owner decides").wait_for()
+    page.get_by_role("button", name="Ask", exact=True).click()
+    page.get_by_text("It is now request").wait_for()
+    page = browser.new_context().new_page()
+    page.set_default_timeout(60_000)
+    sign_in(page, address, "olga", passwords["olga"])
+    addresses = {}
+    for words in ("ward", "old", "ward"):
+        page.goto(f"{address}/history?q={words}")
+        page.get_by_role("button", name=", free").first.click()
+        page.wait_for_url("**/answer?**")
+        addresses.setdefault("Answer", page.url)
+        page.get_by_role("button", name="Add to a dashboard").first.click()
+        named = page.get_by_label("Name of the new dashboard")
+        if "Dashboard" not in addresses:
+            named.fill("Visits and patients")
+        page.get_by_role("button", name="Add", exact=True).click()
+        page.wait_for_url("**/dashboard?**")
+        addresses["Dashboard"] = page.url
+    return addresses
+
+
+def pictures(page: Page, address: str, addresses: dict[str, str], suffix: str) -> None:
     """Take pictures of every page, of an answer as table and as chart, of a refusal, and of the builder."""
 
     def take(name: str) -> None:
@@ -67,7 +96,7 @@ def pictures(page: Page, address: str, suffix: str) -> None:
         page.screenshot(path=OUT / f"{name}-{suffix}.png", full_page=True)
 
     for title, information in PAGES.items():
-        page.goto(f"{address}{information.address}")
+        page.goto(addresses.get(title, f"{address}{information.address}"))
         page.get_by_role("heading", level=1).wait_for()
         page.wait_for_load_state("networkidle")
         page.wait_for_timeout(800)
@@ -78,14 +107,14 @@ def pictures(page: Page, address: str, suffix: str) -> None:
     ask(page)
     take("ask-table")
     page.get_by_role("tab", name="Chart").click()
-    page.get_by_role("img", name="Chart of").wait_for()
+    page.get_by_role("figure", name="Chart of").wait_for()
     take("ask-chart")
     page.locator(".cm-content").fill(TYPO)
-    page.get_by_role("button", name="Write it so").wait_for()
+    page.get_by_role("button", name="Rewrite").wait_for()
     take("ask-refused")
     page.goto(f"{address}/explore")
     ask(page)
-    page.get_by_role("img", name="Chart of").wait_for()
+    page.get_by_role("figure", name="Chart of").wait_for()
     take("explore-chart")
 
 
@@ -98,15 +127,17 @@ def main() -> None:
     expect.set_options(timeout=30_000)
     with served() as console, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
-        address, passwords = str(console["address"]), console["passwords"]
+        address, passwords = console.address, console.passwords
+        addresses = furnish(browser, address, passwords)
         for scheme in ("light", "dark"):
             for width, height in HEIGHTS.items():
                 context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
                 page = context.new_page()
+                page.set_default_timeout(60_000)
                 page.goto(f"{address}/sign-in")
                 page.screenshot(path=OUT / f"sign-in-{scheme}-{width}.png")
-                sign_in(page, address, "olga", passwords["olga"])  # type: ignore[index]
-                pictures(page, address, f"{scheme}-{width}")
+                sign_in(page, address, "olga", passwords["olga"])
+                pictures(page, address, addresses, f"{scheme}-{width}")
                 context.close()
         browser.close()
     print(f"{len(list(OUT.glob('*.png')))} pictures in {OUT.relative_to(ROOT)}")

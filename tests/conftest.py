@@ -1,5 +1,6 @@
 """Fixtures shared by tests of the whole engine: a small database and its catalog, made and connected in one call."""
 
+import gc
 import re
 import tempfile
 import warnings
@@ -21,12 +22,24 @@ ENGINES = re.compile(
     r"tests/(?:conformance|real)/.*?\[(\w+)|tests/limits/.*?\[(spark|clickhouse)|tests/backends/(?:test_)?(clickhouse|spark)[./]"
     r"|tests/service/(\w+)"
 )
-ON_SPARK = re.compile(
-    r"tests/(?:conformance/|limits/test_person).*\[spark\b|tests/backends/spark/test_(?:sessions|connect).*\["
+SELDOM = {
+    re.compile(r"tests/(?:conformance/|limits/test_person).*\[spark\b|tests/backends/spark/test_sessions.*\["): 32,
+    re.compile(r"tests/conformance/test_(?:queries|functions|moments).*\[(?:clickhouse|mariadb|ibis_duckdb)\b"): 6,
+    re.compile(r"tests/conformance/test_facts.*\[clickhouse\b"): 4,
+    re.compile(r"tests/conformance/test_(?:queries|functions|facts).*\[(?:postgres|sqlite)\b"): 2,
+    re.compile(r"tests/conformance/test_names.*\[(?:postgres|sqlite)\b"): 1000,
+}
+"""Engines that `make test` asks one question in so many: a statement takes long there, or they run the SQL of another
+engine. `make slow` asks the rest."""
+
+LATER = re.compile(
+    r"tests/backends/spark/test_connect\.py|tests/installed/test_pages\.py.*\[docs/how-to/connect-spark\.md\]"
+    r"|tests/limits/test_engines\.py::test_a_public_statement.*\[spark\]"
 )
-ONE_IN = 16
-"""Where the same is asked on every engine and a statement takes a second, `make test` asks Spark one question in so
-many; `make slow` asks the rest."""
+"""Tests that start one more Spark: only `make slow` runs them."""
+
+LONG = re.compile(r"(?!tests/)|tests/(?:accuracy_target|aggregates|audit|calibration|demo|docs|installed|ledger)/")
+"""Engines, and folders of tests that take seconds each: they begin first."""
 
 BUDGET = "{epsilon: 100000, delta: 0.01, pure_epsilon: 50000}"
 
@@ -34,7 +47,10 @@ BUDGET = "{epsilon: 100000, delta: 0.01, pure_epsilon: 50000}"
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     for item in items:
-        if ON_SPARK.search(item.nodeid) and zlib.crc32(item.nodeid.encode()) % ONE_IN:
+        for pattern, one_in in SELDOM.items():
+            if pattern.search(item.nodeid) and zlib.crc32(item.nodeid.encode()) % one_in:
+                item.add_marker(pytest.mark.slow)
+        if LATER.match(item.nodeid):
             item.add_marker(pytest.mark.slow)
 
 
@@ -104,10 +120,10 @@ def build_once(tmp_path_factory):
 def ask():
     """Ask afresh: never from a stored release."""
 
-    def asked(db, query, **options):
+    def run(db, query, **options):
         return db.sql(query, reuse=False, **options)
 
-    return asked
+    return run
 
 
 @pytest.fixture(scope="session")
@@ -122,14 +138,26 @@ def server(testrun_uid):
             yield running.get_uri()
 
 
-class ByEngine(LoadScopeScheduling):
-    """Tests of one engine, data set or part of the service go to one process, which starts it once; others anywhere."""
+class ByFile(LoadScopeScheduling):
+    """Tests of one engine, data set, part of the service or file go to one process, which makes what they share once.
+
+    Long ones begin first, so that no process waits for another at the end.
+    """
 
     def _split_scope(self, nodeid):
-        actual = ENGINES.search(nodeid)
-        return nodeid if actual is None else next(filter(None, actual.groups()))
+        engine = ENGINES.search(nodeid)
+        return nodeid.partition("::")[0] if engine is None else next(filter(None, engine.groups()))
+
+    def _assign_work_unit(self, node):
+        first = max(self.workqueue, key=lambda unit: (bool(LONG.match(unit)), len(self.workqueue[unit])))
+        self.workqueue.move_to_end(first, last=False)
+        super()._assign_work_unit(node)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    return ByEngine(config, log)
+    return ByFile(config, log)
+
+
+def pytest_collection_finish():
+    gc.freeze()  # a tenth of the time would go to garbage collection that walks through the collected tests

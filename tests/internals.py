@@ -1,4 +1,4 @@
-"""The one door through which tests reach behind `hr.Database`.
+"""The one module through which tests reach behind `hr.Database`.
 
 `db.explain` shows plan, limits, noise, price and SQL, and is to be used wherever it serves. Attacks and tests of single
 steps need more: the connection that statements go through, the plan as an object, the ledger of a database.

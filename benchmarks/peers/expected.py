@@ -26,7 +26,7 @@ KEYS_SHARE = 0.1
 """Of the budget, for finding the keys, where the system leaves it to its user (Tumult)."""
 
 EQUAL_SHARE = 1 / 3
-"""Where the system divides epsilon itself: keys, sum and count of an average get the same."""
+"""Share of epsilon for keys, sum and count of an average, where the system divides it itself."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Question:
 
     @property
     def is_count(self) -> bool:
-        """Whether the answer is one whole number."""
+        """Return True if the answer is one whole number."""
         return self.name in {"COUNT", "COUNT_DISTINCT"}
 
 
@@ -122,7 +122,7 @@ def plain_covariance(question: Question, cell: Cell) -> Sums:
 
 
 def joint_sums(question: Question, cell: Cell) -> list[float]:
-    """How much noise in each coordinate of a joint release moves the answer.
+    """Derivatives of the answer by the coordinates of a joint release.
 
     With y = (x - L) / (U - L) the coordinates of a row are y, 1 - y for a mean; (1 - y)^2, 2y(1 - y), y^2 for a
     variance; the four products of y, 1 - y and z, 1 - z for a covariance. They add up to one, so a row moves all of
@@ -227,7 +227,7 @@ def dpsql_gaussian(question: Question, epsilon: float, statements: int, delta: f
         return _percent(question, lambda _: gaussian([sigma]))
     if question.name == "SUM":
         return _percent(question, lambda _: gaussian([question.reach * sigma]))
-    return _percent(question, lambda cell: gaussian([each * sigma for each in joint_sums(question, cell)]))
+    return _percent(question, lambda cell: gaussian([weight * sigma for weight in joint_sums(question, cell)]))
 
 
 @lru_cache

@@ -8,7 +8,7 @@ from peers.expected import Cell, Question
 from tpch_queries import JOINED, SEGMENT, Facts
 
 
-def questions(path: Path, found: Facts) -> dict[str, Question]:
+def questions(path: Path, table_facts: Facts) -> dict[str, Question]:
     """Every query by name."""
     with duckdb.connect(str(path), read_only=True) as connection:
 
@@ -29,23 +29,30 @@ def questions(path: Path, found: Facts) -> dict[str, Question]:
         segments = rows(f"{counted} {JOINED} GROUP BY c_mktsegment")
 
     def customers(name: str, exact: float) -> Question:
-        return Question(name, (Cell(exact, int(n), mean, variance),), found.acctbal)
+        return Question(name, (Cell(exact, int(n), mean, variance),), table_facts.acctbal)
 
     def orders(name: str, cells: list[tuple[Any, ...]], groups: int = 1, *, keyed: bool = False) -> Question:
-        made = tuple(Cell(average, int(count), average) for count, average in cells)
-        return Question(name, made, found.totalprice, rows_each=found.orders_each, groups_each=groups, keyed=keyed)
+        cells_of_groups = tuple(Cell(average, int(count), average) for count, average in cells)
+        return Question(
+            name,
+            cells_of_groups,
+            table_facts.totalprice,
+            rows_each=table_facts.orders_each,
+            groups_each=groups,
+            keyed=keyed,
+        )
 
     line = Cell(covariance, int(lines), price, 0.0, discount, covariance)
-    made = [
+    all_questions = [
         customers("COUNT", n),
         customers("COUNT_DISTINCT", nations),
         customers("SUM", total),
         customers("AVG", mean),
         customers("VAR", variance),
         customers("STDDEV", variance**0.5),
-        Question("COVAR", (line,), found.extendedprice, found.discount, found.lines_each),
+        Question("COVAR", (line,), table_facts.extendedprice, table_facts.discount, table_facts.lines_each),
         orders("JOIN", joined),
-        orders("GROUPBY", statuses, found.statuses_each, keyed=True),
+        orders("GROUPBY", statuses, table_facts.statuses_each, keyed=True),
         orders("GROUPBY_JOIN", segments, keyed=True),
     ]
-    return {question.name: question for question in made}
+    return {question.name: question for question in all_questions}

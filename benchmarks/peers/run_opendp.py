@@ -103,11 +103,11 @@ class Questions:
         released = query.release().collect()
         return {row[key]: row["total"] / row["len"] for row in released.to_dicts() if row["len"]}
 
-    def _context(self, rows: pl.LazyFrame, epsilon: float, each: Any, *margins: Any, delta: float = 0.0) -> Any:  # noqa: ANN401 - OpenDP is untyped
+    def _context(self, rows: pl.LazyFrame, epsilon: float, rows_each: Any, *margins: Any, delta: float = 0.0) -> Any:  # noqa: ANN401 - OpenDP is untyped
         whole = Margin(max_length=self._job.sizes["lineitem"])
         return dp.Context.compositor(
             data=rows,
-            privacy_unit=dp.unit_of(contributions=each),
+            privacy_unit=dp.unit_of(contributions=rows_each),
             privacy_loss=dp.loss_of(epsilon=epsilon, delta=delta),
             split_evenly_over=1,
             margins=[whole, *margins],

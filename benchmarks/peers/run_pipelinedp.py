@@ -53,7 +53,7 @@ class Questions:
         epsilon: float,
         rows: Sequence[tuple[Any, ...]],
         metric: Any,  # noqa: ANN401 - likewise
-        each: int,
+        rows_each: int,
         bounds: tuple[float, float],
         groups: int | None = None,
     ) -> asking.Numbers:
@@ -66,7 +66,7 @@ class Questions:
             noise_kind=pdp.NoiseKind.LAPLACE,
             metrics=[metric],
             max_partitions_contributed=groups or 1,
-            max_contributions_per_partition=each,
+            max_contributions_per_partition=rows_each,
             **values,
         )
         extractors = pdp.DataExtractors(

@@ -48,14 +48,14 @@ class Questions:
         """STDDEV."""
         return {None: max(0.0, self.variance(epsilon)[None]) ** 0.5}
 
-    def _rows(self, text: str, epsilon: float, each: int) -> list[tuple[Any, ...]]:
+    def _rows(self, text: str, epsilon: float, rows_each: int) -> list[tuple[Any, ...]]:
         if (text, epsilon) not in self._rewritten:
             relation = self._dataset.relation(text, Dialect.PostgreSql)
             private = relation.rewrite_with_differential_privacy(
                 self._dataset,
                 UNITS,
                 {"epsilon": epsilon, "delta": self._job.delta},
-                max_multiplicity=float(each),
+                max_multiplicity=float(rows_each),
                 max_multiplicity_share=1.0,
             )
             self._rewritten[text, epsilon] = private.relation().to_query(Dialect.PostgreSql)
@@ -66,7 +66,7 @@ class Questions:
 
 def prepare(job: asking.Job) -> Mapping[str, asking.Ask]:
     questions = Questions(job, postgres.serve(job))
-    each = job.orders_each
+    rows_each = job.orders_each
     return {
         "COUNT": partial(questions.ask, text="SELECT COUNT(*) FROM customer", rows=1),
         "COUNT_DISTINCT": partial(questions.ask, text="SELECT COUNT(DISTINCT c_nationkey) FROM customer", rows=1),
@@ -77,18 +77,18 @@ def prepare(job: asking.Job) -> Mapping[str, asking.Ask]:
         "JOIN": partial(
             questions.ask,
             text=f"SELECT AVG(o_totalprice) FROM {JOINED} WHERE c_mktsegment = '{job.segment}'",
-            rows=each,
+            rows=rows_each,
         ),
         "GROUPBY": partial(
             questions.ask,
             text="SELECT o_orderstatus, AVG(o_totalprice) FROM orders GROUP BY o_orderstatus",
-            rows=each,
+            rows=rows_each,
             keyed=True,
         ),
         "GROUPBY_JOIN": partial(
             questions.ask,
             text=f"SELECT c_mktsegment, AVG(o_totalprice) FROM {JOINED} GROUP BY c_mktsegment",
-            rows=each,
+            rows=rows_each,
             keyed=True,
         ),
     }

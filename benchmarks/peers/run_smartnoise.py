@@ -22,7 +22,7 @@ UNIT = 1000.0
 
 
 def metadata(job: asking.Job) -> dict[str, Any]:
-    """What SmartNoise wants to know about the tables: the same bounds as everybody."""
+    """Metadata of the tables for SmartNoise: the same bounds as for all systems."""
 
     def number(bounds: tuple[float, float]) -> dict[str, Any]:
         return {"type": "float", "lower": bounds[0] / UNIT, "upper": bounds[1] / UNIT}

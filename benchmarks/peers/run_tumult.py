@@ -65,12 +65,12 @@ class Questions:
     def grouped(self, epsilon: float, *, key: str, groups: int) -> asking.Numbers:
         """GROUPBY and GROUPBY_JOIN: first the keys, with the part of epsilon that ours get, then the averages."""
         query = QueryBuilder("orders") if key == "o_orderstatus" else self._joined()
-        each = [MaxGroupsPerID(key, groups), MaxRowsPerGroupPerID(key, 1)]
+        limits = [MaxGroupsPerID(key, groups), MaxRowsPerGroupPerID(key, 1)]
         for_keys = ApproxDPBudget(epsilon * self._job.keys_share, self._job.delta)
-        found = self._approximate.evaluate(
-            query.enforce(each[0]).enforce(each[1]).get_groups([key]), for_keys
+        selected = self._approximate.evaluate(
+            query.enforce(limits[0]).enforce(limits[1]).get_groups([key]), for_keys
         ).collect()
-        keys = self._spark.createDataFrame([(row[key],) for row in found], [key])
+        keys = self._spark.createDataFrame([(row[key],) for row in selected], [key])
         bounded = query.enforce(MaxRowsPerID(self._job.orders_each))
         asked = bounded.groupby(KeySet.from_dataframe(keys)).average("o_totalprice", *self._job.totalprice)
         for_means = ApproxDPBudget(epsilon * (1 - self._job.keys_share), 0)

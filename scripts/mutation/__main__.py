@@ -52,7 +52,7 @@ def _try(chosen: Sequence[Fault], options: argparse.Namespace, console: Console)
         console.print(report.line(result, len(results), len(chosen)), highlight=False, markup=False)
 
     try:
-        found = try_all(
+        ordered = try_all(
             chosen,
             ROOT,
             workers=max(1, options.workers),
@@ -65,10 +65,10 @@ def _try(chosen: Sequence[Fault], options: argparse.Namespace, console: Console)
     except NoSoundGroundError as error:
         console.print(str(error), style="red")
         return 2
-    report.show(found, console)
+    report.show(ordered, console)
     if options.json is not None:
-        report.write(found, options.json)
-    return 1 if report.survivors(found) else 0
+        report.write(ordered, options.json)
+    return 1 if report.survivors(ordered) else 0
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ class Fault:
         return [f"tests/{test}" for test in self.tests]
 
     def problem(self, root: Path) -> str | None:
-        """Why the fault cannot be tried, where it cannot: the source or the tests have moved on."""
+        """Reason that the fault cannot be tried (the source or the tests have moved on); None if it can."""
         if self.old == self.new:
             return "changes nothing"
         if not (root / self.path).is_file():
@@ -55,7 +55,7 @@ class Fault:
 def problems(faults: Sequence[Fault], root: Path) -> list[str]:
     """Every fault that cannot be tried, and every name that is there twice."""
     names = [fault.name for fault in faults]
-    found = [
+    repeated = [
         f"{name}: there are two of this name" for name in sorted({name for name in names if names.count(name) > 1})
     ]
-    return found + [f"{fault.name}: {said}" for fault in faults if (said := fault.problem(root)) is not None]
+    return repeated + [f"{fault.name}: {said}" for fault in faults if (said := fault.problem(root)) is not None]

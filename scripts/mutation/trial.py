@@ -56,24 +56,24 @@ def try_all(
         shops.put(shop)
         with ThreadPoolExecutor(workers) as pool:
             waiting = {pool.submit(_try_in, shops, fault, thorough=thorough): fault for fault in faults}
-            found: dict[str, Result] = {}
+            results: dict[str, Result] = {}
             for done in as_completed(waiting):
-                found[waiting[done].name] = done.result()
+                results[waiting[done].name] = done.result()
                 told(done.result())
-    return [found[fault.name] for fault in faults]
+    return [results[fault.name] for fault in faults]
 
 
 @contextmanager
 def _workshops(root: Path, count: int, patience: float) -> Iterator[Queue[Workshop]]:
     shops: Queue[Workshop] = Queue()
-    made: list[Workshop] = []
+    workshops: list[Workshop] = []
     try:
         for _ in range(count):
-            made.append(Workshop(root, patience=patience))
-            shops.put(made[-1])
+            workshops.append(Workshop(root, patience=patience))
+            shops.put(workshops[-1])
         yield shops
     finally:
-        for shop in made:
+        for shop in workshops:
             shop.close()
 
 

@@ -55,8 +55,8 @@ class Workshop:
 
     def imports_itself(self) -> bool:
         """Return whether Python finds the package in this copy, and not where it is installed."""
-        found = self._run([sys.executable, "-c", "import hedgerow; print(hedgerow.__file__)"])
-        return Path(found.said.strip()).is_relative_to(self.root / SOURCE)
+        imported = self._run([sys.executable, "-c", "import hedgerow; print(hedgerow.__file__)"])
+        return Path(imported.said.strip()).is_relative_to(self.root / SOURCE)
 
     def test(self, targets: Sequence[str]) -> Run:
         """Run tests up to the first that fails."""
@@ -95,8 +95,8 @@ class Workshop:
     def _environment(self) -> dict[str, str]:
         """The copy stands before the installed package, also for programs that tests start; nothing is cached."""
         kept = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
-        found = os.pathsep.join([str(self.root / "src"), str(self.root)])
-        return {**kept, "PYTHONPATH": found, "PYTHONDONTWRITEBYTECODE": "1"}
+        folders = os.pathsep.join([str(self.root / "src"), str(self.root)])
+        return {**kept, "PYTHONPATH": folders, "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def _left_out(root: Path) -> Callable[[str, list[str]], set[str]]:

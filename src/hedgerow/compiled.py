@@ -27,14 +27,16 @@ HEAVY = "hedgerow_heavy"
 CODES = "hedgerow_codes"
 BIT = "hedgerow_bit"
 PEOPLE = "hedgerow_people"
+OWNERS = "hedgerow_owners"
+BEYOND = "hedgerow_beyond"
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
     """One SELECT, with the names of its key columns and of its integer columns, and the Arrow types of the keys.
 
-    `shortcut` has cheaper statements with the same result, for rows that cannot change. `statement` has the parts of
-    `sql`; it is None for a query without steps.
+    `shortcut` has cheaper statements with the same result, for rows that cannot change, and `optimistic` one that
+    proves that its result is the same. `statement` has the parts of `sql`; it is None for a query without steps.
     """
 
     sql: str
@@ -43,11 +45,31 @@ class Query:
     types: tuple[pa.DataType, ...] = ()
     shortcut: "Shortcut | None" = None
     statement: StatementParts | None = None
+    optimistic: "Optimistic | None" = None
 
     @property
     def parts(self) -> StatementParts:
         """The steps and the query that reads them."""
         return self.statement or StatementParts((), self.sql)
+
+
+@dataclass(frozen=True, slots=True)
+class Optimistic:
+    """A short statement whose result is that of another one if its column `hedgerow_beyond` is 0 in every row.
+
+    See `compile.optimistic`; `tables` are those that it reads.
+    """
+
+    tables: tuple[str, ...]
+    query: Query
+
+
+@dataclass(frozen=True, slots=True)
+class OwnerColumn:
+    """Queries for the owner of each row of a table, and for the number of these rows."""
+
+    rows: Query
+    column: Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +89,10 @@ class Shortcut:
         strays: Query for a row if some row does not lead to exactly one owner; None where owners need no other table.
         within, within_coded, within_counted: Statements for no owner beyond a limit: alone, with codes, and with the
             number of owners of each key.
-        apart, apart_coded: Statements in which the owners of `hedgerow_heavy` are weighted.
+        apart, apart_coded, apart_counted: Likewise for statements in which the owners of `hedgerow_heavy` are weighted.
         ownerless: Statement for no owner beyond a limit and no stray row.
+        owners: The owner column of the only table that is read besides the path, loaded as `hedgerow_owners`; or None.
+        owned: The statement, with the same forms, that reads this column in place of the path.
     """
 
     tables: tuple[str, ...]
@@ -82,7 +106,10 @@ class Shortcut:
     within_counted: Query | None
     apart: Query
     apart_coded: Query | None
+    apart_counted: Query | None
     ownerless: Query | None
+    owners: OwnerColumn | None = None
+    owned: Query | None = None
 
     def named_texts(self) -> list[tuple[str, str]]:
         """Return the facts and the statements that rely on them, each with a name for display."""
@@ -96,9 +123,15 @@ class Shortcut:
             "nobody beyond a limit, people counted": self.within_counted,
             "some beyond a limit": self.apart,
             "some beyond a limit, few keys": self.apart_coded,
+            "some beyond a limit, people counted": self.apart_counted,
             "nobody beyond a limit, one owner for each row": self.ownerless,
         }
-        return [(name, query.sql) for name, query in queries.items() if query is not None]
+        texts = [(name, query.sql) for name, query in queries.items() if query is not None]
+        if self.owners is None or self.owned is None or self.owned.shortcut is None:
+            return texts
+        beside = [("all owners weighted", self.owned.sql), *self.owned.shortcut.named_texts()]
+        texts += [("fact: number of rows", self.owners.rows.sql), ("fact: owner of each row", self.owners.column.sql)]
+        return texts + [(f"{name}, owner column", sql) for name, sql in beside if not name.startswith("fact: ")]
 
 
 MOST_HEAVY = 10_000
@@ -139,13 +172,13 @@ class Program:
 
     def shortcut_texts(self) -> list[tuple[str, str]]:
         """Return the cheaper statements and the facts they rely on, each with its name, for display."""
-        queries = {"first pass": self.first_pass, "measure": self.measure}
-        return [
-            (f"{step}, {name}", sql)
-            for step, query in queries.items()
-            if query is not None and query.shortcut is not None
-            for name, sql in query.shortcut.named_texts()
-        ]
+        texts = []
+        for step, query in {"first pass": self.first_pass, "measure": self.measure}.items():
+            if query is not None and query.optimistic is not None:
+                texts.append((f"{step}, with the proof that nobody is beyond a limit", query.optimistic.query.sql))
+            if query is not None and query.shortcut is not None:
+                texts += [(f"{step}, {name}", sql) for name, sql in query.shortcut.named_texts()]
+        return texts
 
 
 ARROW = {

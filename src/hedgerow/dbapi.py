@@ -200,11 +200,11 @@ class Connection:
             database.close()
 
     def commit(self) -> None:
-        """Nothing: a question is charged when it is asked."""
+        """Do nothing: a question is charged when it is asked."""
         self.database  # noqa: B018 - raises where it is closed
 
     def rollback(self) -> None:
-        """Nothing: what was charged stays charged."""
+        """Do nothing: what was charged stays charged."""
         self.database  # noqa: B018 - raises where it is closed
 
     def __enter__(self) -> Self:
@@ -276,7 +276,7 @@ class Cursor:
         return rows[start : self._next]
 
     def fetchall(self) -> list[tuple[Any, ...]]:
-        """The rows that are left."""
+        """Return the remaining rows."""
         return self.fetchmany(len(self._result()))
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
@@ -288,10 +288,10 @@ class Cursor:
         self._closed, self._rows = True, None
 
     def setinputsizes(self, sizes: object) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def setoutputsize(self, size: object, column: object = None) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def __enter__(self) -> Self:
         return self

@@ -436,7 +436,7 @@ class BusyError(ServiceError):
 
 
 class ApprovalError(ServiceError):
-    """The question needs an owner's word first. `request_id` names the request that waits for it."""
+    """The question needs an owner's approval first. `request_id` names the request that waits for it."""
 
     code = "approval-needed"
 

@@ -36,7 +36,7 @@ class ExactTable:
         return self._table.select(list(self._keys))
 
     def exact_integers(self, name: str) -> NDArray[np.object_]:
-        """One column of integers, as whole Python numbers of any size."""
+        """Return a column of integers, as Python integers of any size."""
         column = self._table.column(name).combine_chunks()
         if pa.types.is_decimal(column.type):
             return _joined(*_halves(column))

@@ -88,14 +88,12 @@ def decode(annotation: Any, document: Any) -> Any:  # noqa: ANN401 - by the anno
     if isinstance(origin, type) and issubclass(origin, Sequence):
         return [decode(words[0], part) for part in document]
     if is_dataclass(annotation) and isinstance(annotation, type):
-        return _instance(annotation, document)
+        return annotation(
+            **{name: decode(hint, document[name]) for name, hint in _shape(annotation).items() if name in document}
+        )
     if annotation in {int, float, Fraction} or (isinstance(annotation, type) and issubclass(annotation, Enum)):
         return annotation(document)
     return document
-
-
-def _instance(kind: type[T], document: Mapping[str, Any]) -> T:
-    return kind(**{name: decode(hint, document[name]) for name, hint in _shape(kind).items() if name in document})
 
 
 def _shape(kind: Any) -> Mapping[str, Any]:  # noqa: ANN401 - a dataclass

@@ -5,11 +5,13 @@ from collections.abc import Mapping, Sequence
 
 
 def percent(fraction: float) -> str:
-    """Format a share: never 0 % for a positive share, and never 100 % for less than all."""
+    """Format a share: never 0 % for a positive share, never 100 % for less than all, no figure beyond ten times all."""
     if 0 < fraction < 0.0001:
         return "<0.01 %"
     if 0.9999 < fraction < 1:
         return ">99.99 %"
+    if fraction > 10:  # a price that does not fit: how often it exceeds the budget does not matter
+        return ">1,000 %"
     return f"{fraction:.2%}".replace("%", " %")
 
 

@@ -18,7 +18,7 @@ from hedgerow.session.tables import parameters_of
 Shell: TypeAlias = Any
 """IPython's shell; its `user_ns` holds the variables of the notebook."""
 
-ASKED: Mapping[str, Callable[[str], object]] = {
+OPTIONS: Mapping[str, Callable[[str], object]] = {
     "epsilon": float,
     "delta": float,
     "within": str,
@@ -68,10 +68,10 @@ class HedgerowMagic:
         if not statement.strip():
             return database
         if cell is not None and rest.strip():
-            raise _mistake(f"{rest.strip()!r} is no option; the statement is in the lines below.")
-        asked = {name: _value(name, options[name]) for name in ASKED if name in options}
+            raise _mistake(f"{rest.strip()!r} is not an option; the statement belongs in the lines below.")
+        given = {name: _value(name, options[name]) for name in OPTIONS if name in options}
         ask = database.quote if "quote" in options else database.sql
-        result = ask(statement, params=self._parameters(statement, database), **asked)  # type: ignore[arg-type]
+        result = ask(statement, params=self._parameters(statement, database), **given)  # type: ignore[arg-type]
         if "o" in options:
             self._shell.user_ns[options["o"]] = result
         return result
@@ -108,7 +108,7 @@ def _read_options(line: str) -> tuple[dict[str, str], str]:
     options: dict[str, str] = {}
     while match := OPTION.match(line):
         name = match["name"].replace("-", "_")
-        if name not in {*ASKED, *HERE, "quote"}:
+        if name not in {*OPTIONS, *HERE, "quote"}:
             raise _mistake(f"There is no option {match[0].strip()}.", "See %hedgerow? for all options.")
         end = match.end()
         if name != "quote":
@@ -124,7 +124,7 @@ def _read_options(line: str) -> tuple[dict[str, str], str]:
 
 def _value(name: str, text: str) -> object:
     try:
-        return ASKED[name](text)
+        return OPTIONS[name](text)
     except ValueError:
         raise _mistake(f"--{name.replace('_', '-')} takes a number, not {text!r}.") from None
 

@@ -174,8 +174,8 @@ def withheld(error: BaseException) -> InternalError:
     incident = secrets.token_hex(4)
     kept = record(incident, cause=error)
     bug = InternalError(
-        f"hedgerow failed in a way that it should not (incident {incident}).",
-        hint=f"This is a bug; what caused it is withheld, for it could quote private values. {kept}",
+        f"hedgerow has an internal error (incident {incident}).",
+        hint=f"This is a bug. Its cause is not shown, because it could quote private values. {kept}",
     )
     bug.receipt, bug.repeatable = getattr(error, "receipt", None), getattr(error, "repeatable", False)
     return bug

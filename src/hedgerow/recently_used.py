@@ -56,7 +56,7 @@ class RecentlyUsed(Generic[V]):
 def once_per_plan(function: Callable[P, V]) -> Callable[P, V]:
     """Let a function of frozen trees compute its result once for the same trees.
 
-    A connection asks the same plan again and again (`execution.plan_cache`), and to compare or hash a whole plan takes
+    A connection asks the same plan again and again (`execution.caches`), and to compare or hash a whole plan takes
     longer than most of these functions. So positional arguments are compared by identity, the items of a tuple one by
     one; they are kept with the result, so that no other object can have their identity. The result must not be
     changed.

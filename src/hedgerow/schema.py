@@ -51,5 +51,5 @@ class Schema:
     namespace: tuple[str, ...] = ()
 
     def full_name(self, name: str) -> tuple[str, ...]:
-        """All parts of the name of a table."""
+        """Return all parts of the name of a table."""
         return full_name(name, self.namespace)

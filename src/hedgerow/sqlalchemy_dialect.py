@@ -92,7 +92,7 @@ class HedgerowDialect(default.DefaultDialect):
         return dbapi_connection.database is not None
 
     def get_schema_names(self, connection: Connection, **_: object) -> list[str]:
-        """One schema, without a name of its own."""
+        """Return the one schema, which has no name."""
         return ["main"]
 
     def get_table_names(self, connection: Connection, schema: str | None = None, **_: object) -> list[str]:
@@ -131,19 +131,19 @@ class HedgerowDialect(default.DefaultDialect):
     def get_pk_constraint(
         self, connection: Connection, table_name: str, schema: str | None = None, **_: object
     ) -> "ReflectedPrimaryKeyConstraint":
-        """None is told."""
+        """Return no key: keys of tables are not shown."""
         return {"constrained_columns": [], "name": None}
 
     def get_foreign_keys(
         self, connection: Connection, table_name: str, schema: str | None = None, **_: object
     ) -> "list[ReflectedForeignKeyConstraint]":
-        """None are told."""
+        """Return an empty list: they are not shown."""
         return []
 
     def get_indexes(
         self, connection: Connection, table_name: str, schema: str | None = None, **_: object
     ) -> "list[ReflectedIndex]":
-        """None are told."""
+        """Return an empty list: they are not shown."""
         return []
 
 

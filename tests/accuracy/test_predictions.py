@@ -45,13 +45,13 @@ def delta(mechanism):
 
 
 def test_every_precondition_is_named_with_both_sides():
-    actual = {each.name: each for each in average_error(998, **AGES).conditions}
+    actual = {condition.name: condition for condition in average_error(998, **AGES).conditions}
     assert set(actual) == {"range", "count", "budget", "sum"}
     assert actual["count"].left == pytest.approx(math.log(40) / 0.1 / 998)
     assert actual["count"].right == 0.1
     assert actual["budget"].left == pytest.approx(65)
     assert actual["budget"].right == pytest.approx(18 / 0.1 * 0.9 / 1.1)
-    assert all(each.holds is True for each in actual.values())
+    assert all(condition.holds is True for condition in actual.values())
     assert "fails" in str(average_error(10, **AGES).conditions[1])
 
 
@@ -66,19 +66,19 @@ def test_every_precondition_is_named_with_both_sides():
 )
 def test_the_conditions_that_fail_are_told(change, failing):
     actual = average_error(**{"noisy_count": 998, **AGES, **change})
-    assert {each.name for each in actual.conditions if not each.holds} == failing
+    assert {condition.name for condition in actual.conditions if not condition.holds} == failing
     assert not actual.valid
 
 
 def test_a_quotient_of_sums_asks_the_same_of_both_sums():
-    asked = {"epsilon_count": 0.05, "epsilon_sums": (1.0, 1.0), "beta": 0.05}
-    actual = quotient_error(5000, lowers=(1, 2), uppers=(10, 5), **asked)
-    names = [each.name for each in actual.conditions]
+    options = {"epsilon_count": 0.05, "epsilon_sums": (1.0, 1.0), "beta": 0.05}
+    actual = quotient_error(5000, lowers=(1, 2), uppers=(10, 5), **options)
+    names = [condition.name for condition in actual.conditions]
     assert names[0] == "count"
     assert {"budget of the numerator", "budget of the denominator", "numerator", "denominator"} <= set(names)
     assert actual.valid
-    wide = quotient_error(5000, lowers=(1, 2), uppers=(100, 5), **asked)
-    assert [each.name for each in wide.conditions if not each.holds] == ["budget of the numerator"]
+    wide = quotient_error(5000, lowers=(1, 2), uppers=(100, 5), **options)
+    assert [condition.name for condition in wide.conditions if not condition.holds] == ["budget of the numerator"]
 
 
 def test_the_formula_of_proposition_3_7_is_that_of_the_document():
@@ -93,7 +93,7 @@ def test_the_formula_of_proposition_3_7_is_that_of_the_document():
 @given(count=sizes, low=values, ratio=st.floats(1, 100), epsilons=st.tuples(budget, budget), gamma=gammas)
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_the_direct_error_is_never_above_the_published_one(mechanism, count, low, ratio, epsilons, gamma):
-    asked = {
+    options = {
         "lower": low,
         "upper": low * ratio,
         "epsilon_count": epsilons[0],
@@ -103,7 +103,7 @@ def test_the_direct_error_is_never_above_the_published_one(mechanism, count, low
         "delta": delta(mechanism),
         "mechanism": mechanism,
     }
-    direct, published = (average_error(count, method=method, **asked) for method in ("direct", "published"))
+    direct, published = (average_error(count, method=method, **options) for method in ("direct", "published"))
     assert direct.valid
     assert direct.error <= published.error * (1 + 1e-9)
 
@@ -112,7 +112,7 @@ def test_the_direct_error_is_never_above_the_published_one(mechanism, count, low
 @given(count=sizes, low=values, ratios=st.tuples(st.floats(1, 100), st.floats(1, 100)), epsilon=budget)
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_the_direct_error_of_a_quotient_is_never_above_the_published_one(mechanism, count, low, ratios, epsilon):
-    asked = {
+    options = {
         "lowers": (low, 1.0),
         "uppers": (low * ratios[0], ratios[1]),
         "epsilon_count": epsilon,
@@ -121,7 +121,7 @@ def test_the_direct_error_of_a_quotient_is_never_above_the_published_one(mechani
         "delta": delta(mechanism),
         "mechanism": mechanism,
     }
-    direct, published = (quotient_error(count, method=method, **asked) for method in ("direct", "published"))
+    direct, published = (quotient_error(count, method=method, **options) for method in ("direct", "published"))
     assert direct.valid or not published.valid
     assert direct.error <= published.error * (1 + 1e-9)
 
@@ -166,8 +166,8 @@ def test_the_quantile_of_both_noises_needs_fewer_rows_than_two_quantiles(mu, hal
     epsilon = gaussian_epsilon(mu / math.sqrt(2), 1e-6)
     alone = gaussian_error(gaussian_sigma(epsilon, 1e-6), 0.025)
     assert alone + 2 * alone * half / error == pytest.approx(rows, abs=0.01)
-    asked = {"lower": -half, "upper": half, "beta": 0.05, "delta": 1e-6, "mechanism": "analytic"}
-    actual = average_error(rows, epsilon_count=epsilon, epsilon_sum=epsilon, **asked)
+    options = {"lower": -half, "upper": half, "beta": 0.05, "delta": 1e-6, "mechanism": "analytic"}
+    actual = average_error(rows, epsilon_count=epsilon, epsilon_sum=epsilon, **options)
     assert actual.valid
     assert actual.error < 0.62 * error
 
@@ -175,11 +175,17 @@ def test_the_quantile_of_both_noises_needs_fewer_rows_than_two_quantiles(mu, hal
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize(("low", "high", "mean"), [(-10, 30, 30), (-5, 0, -5), (-7, 7, 0), (0, 1, 0.3), (-9, -3, -9)])
 def test_the_direct_error_holds_for_ranges_that_are_not_positive(mechanism, low, high, mean):
-    asked = {"epsilon_count": 0.3, "epsilon_sum": 0.2, "beta": 0.05, "delta": delta(mechanism), "mechanism": mechanism}
+    options = {
+        "epsilon_count": 0.3,
+        "epsilon_sum": 0.2,
+        "beta": 0.05,
+        "delta": delta(mechanism),
+        "mechanism": mechanism,
+    }
     for size in (3, 40, 2000):
         count = size + noise(mechanism, 0.3, 1.0)
         total = size * mean + noise(mechanism, 0.2, max(abs(low), abs(high)))
-        actual = average_error(count, lower=low, upper=high, **asked)
+        actual = average_error(count, lower=low, upper=high, **options)
         wrong = actual.valid & (np.abs(total / count - mean) > actual.error)
         assert wrong.sum() <= binom.isf(FALSE_ALARM, TRIALS, 0.05)
 
@@ -187,11 +193,11 @@ def test_the_direct_error_holds_for_ranges_that_are_not_positive(mechanism, low,
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize("below", [(2, 5), (-5, -2)])
 def test_the_direct_error_of_a_quotient_holds_whatever_the_sign(mechanism, below):
-    asked = {"epsilon_count": 0.3, "epsilon_sums": (0.5, 0.5), "beta": 0.05, "delta": delta(mechanism)}
+    options = {"epsilon_count": 0.3, "epsilon_sums": (0.5, 0.5), "beta": 0.05, "delta": delta(mechanism)}
     for size in (30, 400):
         count = size + noise(mechanism, 0.3, 1.0)
         sums = [size * mean + noise(mechanism, 0.5, largest) for mean, largest in ((-4.0, 4), (below[0], 5))]
-        actual = quotient_error(count, lowers=(-4, below[0]), uppers=(3, below[1]), mechanism=mechanism, **asked)
+        actual = quotient_error(count, lowers=(-4, below[0]), uppers=(3, below[1]), mechanism=mechanism, **options)
         wrong = actual.valid & (np.abs(sums[0] / sums[1] - -4.0 / below[0]) > actual.error)
         assert wrong.sum() <= binom.isf(FALSE_ALARM, TRIALS, 0.05)
         assert np.any(actual.valid)
@@ -205,11 +211,11 @@ def test_a_denominator_that_may_be_zero_has_no_prediction():
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_proposition_3_2_holds(mechanism):
-    asked = {"epsilon_count": 0.1, "beta": 0.05, "delta": delta(mechanism), "mechanism": mechanism}
-    needed = enough_rows(1, **asked).left
-    actual = enough_rows(needed, **asked)
+    options = {"epsilon_count": 0.1, "beta": 0.05, "delta": delta(mechanism), "mechanism": mechanism}
+    needed = enough_rows(1, **options).left
+    actual = enough_rows(needed, **options)
     assert actual.holds
-    assert not enough_rows(needed * 0.999, **asked).holds
+    assert not enough_rows(needed * 0.999, **options).holds
     count = needed + noise(mechanism, 0.1, 1.0)
     wrong = needed * 0.1 / 1.1 / np.abs(count) > 0.1
     assert wrong.sum() <= binom.isf(FALSE_ALARM, TRIALS, 0.05)
@@ -217,16 +223,16 @@ def test_proposition_3_2_holds(mechanism):
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_propositions_3_3_to_3_5_hold(mechanism):
-    asked = {"lower": 2, "upper": 5, "epsilon_count": 0.1, "beta": 0.05, "delta": delta(mechanism)}
+    options = {"lower": 2, "upper": 5, "epsilon_count": 0.1, "beta": 0.05, "delta": delta(mechanism)}
     size = enough_rows(1, epsilon_count=0.1, beta=0.05, delta=delta(mechanism), mechanism=mechanism).left * 1.01
     epsilon = 0.35
-    assert all(each.holds for each in steady_sum(size, epsilon_sum=epsilon, mechanism=mechanism, **asked))
+    assert all(condition.holds for condition in steady_sum(size, epsilon_sum=epsilon, mechanism=mechanism, **options))
     assert balanced_budget(
         lower=2, upper=5, epsilon_count=0.1, epsilon_sum=epsilon, delta=delta(mechanism), mechanism=mechanism
     ).holds
     count, total = size + noise(mechanism, 0.1, 1.0), 2 * size + noise(mechanism, epsilon, 5.0)
-    bound = sum_uncertainty(count, epsilon_sum=epsilon, mechanism=mechanism, **asked)
-    least = sum_uncertainty(1e9, epsilon_sum=epsilon, mechanism=mechanism, **asked) * 2e9  # alpha_sum, nearly
+    bound = sum_uncertainty(count, epsilon_sum=epsilon, mechanism=mechanism, **options)
+    least = sum_uncertainty(1e9, epsilon_sum=epsilon, mechanism=mechanism, **options) * 2e9  # alpha_sum, nearly
     wrong = least / np.abs(total) > bound * (1 + 1e-6)
     assert wrong.sum() <= binom.isf(FALSE_ALARM, TRIALS, 0.0975)
     assert np.mean(bound <= 0.1) > 0.9

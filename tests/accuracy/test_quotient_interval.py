@@ -76,8 +76,8 @@ def test_working_age_with_gaussian_noise_and_all_of_the_budget_in_one_release():
 
 
 def test_working_age_as_published():
-    asked = {"lower": 18, "upper": 65, "epsilon_count": 0.1, "epsilon_sum": 1.0, "beta": 0.05}
-    assert average_error(1000, **asked).error == pytest.approx(3.44, abs=0.005)
+    options = {"lower": 18, "upper": 65, "epsilon_count": 0.1, "epsilon_sum": 1.0, "beta": 0.05}
+    assert average_error(1000, **options).error == pytest.approx(3.44, abs=0.005)
 
 
 @settings(deadline=None, max_examples=300)
@@ -132,7 +132,7 @@ def test_without_noise_the_quotient_is_known():
 def test_more_confidence_is_a_longer_interval():
     levels = (0.5, 0.9, 0.99, 0.999999)
     actual = [between(300.0, 1000.0, Laplace(20.0), confidence=confidence) for confidence in levels]
-    widths = [each.upper - each.lower for each in actual]
+    widths = [interval.upper - interval.lower for interval in actual]
     assert widths[0] < widths[1] < widths[2] < widths[3]
 
 
@@ -162,7 +162,12 @@ def test_arrays_give_bounds_and_numbers_give_intervals():
     ],
 )
 def test_what_cannot_be_is_refused_by_its_code(change, code):
-    asked = {"numerator": 1.0, "denominator": 2.0, "numerator_noise": Gaussian(1.0), "denominator_noise": Gaussian(1.0)}
+    options = {
+        "numerator": 1.0,
+        "denominator": 2.0,
+        "numerator_noise": Gaussian(1.0),
+        "denominator_noise": Gaussian(1.0),
+    }
     with pytest.raises(ParameterError) as caught:
-        quotient_interval(**{**asked, **change})
+        quotient_interval(**{**options, **change})
     assert caught.value.code == code

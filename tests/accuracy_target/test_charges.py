@@ -58,10 +58,10 @@ def test_a_size_estimate_and_the_answer_are_two_payments(world):
 
 def test_both_payments_are_in_the_json_and_in_the_caption(world):
     answer = world().sql(COUNT, within=0.01, epsilon=1)
-    told = answer.to_dict()
-    assert [payment["for"] for payment in told["payments"]] == ["size estimate", "answer"]
-    assert set(told["payments"][0]) == {"for", "id", "epsilon", "delta", "share"}
-    assert sum(payment["epsilon"] for payment in told["payments"]) == told["charge"]["epsilon"]
+    document = answer.to_dict()
+    assert [payment["for"] for payment in document["payments"]] == ["size estimate", "answer"]
+    assert set(document["payments"][0]) == {"for", "id", "epsilon", "delta", "share"}
+    assert sum(payment["epsilon"] for payment in document["payments"]) == document["charge"]["epsilon"]
     assert "(size estimate " in str(answer)
     assert "% of that)" in str(answer)
 
@@ -91,14 +91,14 @@ def test_it_never_costs_more_than_was_stated(large_world, query, least, amount, 
     try:
         answer = large_world.sql(query.format(least), within=within, **options)
     except hr.BudgetError as error:
-        code, told = error.code, [] if error.receipt is None else [error.receipt.charge.epsilon]
+        code, expected = error.code, [] if error.receipt is None else [error.receipt.charge.epsilon]
     else:
-        code, told = None, [each for _, each in paid(answer)] or [answer.receipt.charge.epsilon]
+        code, expected = None, [epsilon_paid for _, epsilon_paid in paid(answer)] or [answer.receipt.charge.epsilon]
     built = charges(large_world)[before:]
     assert code in {None, "within-too-dear"}
-    assert [each for _, each, _ in built] == told
-    assert sum(each for _, each, _ in built) <= epsilon
-    assert sum(each for _, _, each in built) <= 1e-7 * ROUNDING
+    assert [epsilon_paid for _, epsilon_paid, _ in built] == expected
+    assert sum(epsilon_paid for _, epsilon_paid, _ in built) <= epsilon
+    assert sum(delta for _, _, delta in built) <= 1e-7 * ROUNDING
 
 
 @pytest.mark.parametrize("within", [("abs", 100), (0.005, 20000)])
@@ -124,6 +124,13 @@ def test_a_refusal_after_a_bought_estimate_carries_its_receipt(world, refused):
     ((number, epsilon, _),) = charges(db)
     assert error.receipt.sequence == number
     assert error.receipt.charge.epsilon == epsilon <= 0.05
+
+
+def test_an_estimate_that_shows_nothing_does_not_say_that_no_budget_would_do(world, refused):
+    """A larger epsilon may well show these people, as the hint says."""
+    options = {"within": 0.01, "epsilon": 0.1, "min_frequency": 50}
+    error = refused(world().sql, "SELECT COUNT(*) FROM t WHERE id < 5", code="within-too-dear", **options)
+    assert "no budget would do" not in error.message
 
 
 def test_what_is_left_is_the_limit_where_none_was_stated(world, refused):

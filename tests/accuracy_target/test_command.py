@@ -59,7 +59,7 @@ def test_a_quote_says_the_price_of_an_error(run):
 
 def test_people_read_the_price_of_an_error(run):
     shown = run("quote", "SELECT AVG(y) AS m FROM t", "--within", "5%", "--epsilon", "1")
-    assert "The least epsilon for an error of 5 %, by the number of rows in a group:" in shown
+    assert "The smallest epsilon for an error of 5 %, by the number of rows in a group:" in shown
     assert "none: the value may be zero" in shown
     assert "such questions, from what is left now" in shown
     assert "note: A size estimate would be bought first" in shown

@@ -70,7 +70,7 @@ def laplace_mean(mechanisms, size):
 
 
 def pair_tail(amount, one, other):
-    """How often the sum of two Laplace draws is further from zero than `amount`."""
+    """Return the probability that the sum of two Laplace draws is further from zero than `amount`."""
     one, other = np.maximum(one, other), np.minimum(one, other)
     one = np.where(one - other < 1e-6 * one, other * (1 + 1e-5) + 1e-12, one)
     small = np.where(other > 0, other**2 * np.exp(-amount / np.maximum(other, 1e-300)), 0)
@@ -81,10 +81,10 @@ def quotient(mechanisms, size):
     """The error of the quotient of sums over values from 10 to 100 and from 1 to 2, at the worst values."""
     above, below = (m.scale for m in mechanisms)
     worst = 0.0
-    for each in (1, 1.5, 2):
+    for denominator in (1, 1.5, 2):
         total = (LOW + (HIGH - LOW) * MEANS) * size
-        value = total / (each * size)
-        worst = max(worst, side(fieller(above, below, total, each * size), value, -np.inf, np.inf))
+        value = total / (denominator * size)
+        worst = max(worst, side(fieller(above, below, total, denominator * size), value, -np.inf, np.inf))
     return worst
 
 

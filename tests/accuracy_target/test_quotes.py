@@ -78,7 +78,7 @@ def test_a_price_beyond_the_limit_is_quoted_and_does_not_fit(world):
     quote = world().quote(COUNT, within=("abs", 100), epsilon=0.01)
     assert not quote.fits
     assert quote.charge.epsilon > 0.01
-    assert "more than the 0.01" in quote.notes[0]
+    assert "more than epsilon 0.01" in quote.notes[0]
 
 
 def test_without_a_wanted_error_there_is_no_offer(world):
@@ -98,3 +98,18 @@ def test_as_many_as_a_quote_says_can_be_bought_and_no_more(world, query, options
     assert db.quote(query, **options).repeats == 0
     with pytest.raises(hr.BudgetError):
         db.sql(query, reuse=False, mechanism="gaussian", **options)
+
+
+@pytest.mark.parametrize("relative", [False, True])
+@pytest.mark.parametrize("query", [COUNT, "SELECT g, COUNT(*) AS n, SUM(x) AS s FROM t GROUP BY g"])
+def test_the_error_that_a_price_reaches_leads_back_to_the_price(world, query, relative):
+    db = world()
+    reached = db.quote(query, epsilon=0.3, reuse=False).reached_error(2000, relative=relative)
+    within = (reached, 2000) if relative else ("abs", reached, 2000)
+    price = db.quote(query, within=within, reuse=False).charge.epsilon
+    assert 0.27 < price <= 0.301  # a count has an error in whole numbers, which a range of prices reaches
+
+
+def test_an_error_that_nobody_can_tell_is_infinite(world):
+    db = world()
+    assert math.isinf(db.quote("SELECT MEDIAN(x) AS m FROM t", epsilon=1).reached_error(1000))

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 FALSE_ALARM = 1e-9
-"""How often a test of chance may fail although everything is as it should be."""
+"""False-alarm rate of a test of chance."""
 
 GROUPS = 3
 COLUMNS = "g INTEGER, x DOUBLE, y DOUBLE, k INTEGER NOT NULL, m INTEGER NOT NULL, c VARCHAR, b BOOLEAN"
@@ -88,7 +88,7 @@ def crowd(build):
 
 
 def _ends(answer, column):
-    bars = [each[column] for each in answer.intervals]
+    bars = [row[column] for row in answer.intervals]
     return np.array([bar.lower for bar in bars]), np.array([bar.upper for bar in bars])
 
 

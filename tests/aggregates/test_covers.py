@@ -10,7 +10,7 @@ FALSE_ALARM = 1e-9
 CONFIDENCE = 0.9
 GROUPS = 700
 both = pytest.mark.parametrize("mechanism", ["gaussian", "laplace"])
-each = pytest.mark.parametrize("rows", [1, 3])
+row_limits = pytest.mark.parametrize("rows", [1, 3])
 MOMENTS = {
     "v": "VAR_POP(x)",
     "w": "VAR_SAMP(x)",
@@ -23,16 +23,16 @@ MOMENTS = {
 }
 
 
-def asked(measures):
+def query_of(measures):
     return "SELECT g, " + ", ".join(f"{text} AS {name}" for name, text in measures.items()) + " FROM t GROUP BY g"
 
 
 @both
-@each
+@row_limits
 @pytest.mark.parametrize("size", [8, 120])
 def test_moments_cover(crowd, ask, by_group, assert_covers, mechanism, rows, size):
     db = crowd(GROUPS, size, rows=rows)
-    answer = ask(db, asked(MOMENTS), mechanism=mechanism, confidence=CONFIDENCE, epsilon=8)
+    answer = ask(db, query_of(MOMENTS), mechanism=mechanism, confidence=CONFIDENCE, epsilon=8)
     for column, text in MOMENTS.items():
         assert_covers(answer, column, by_group(db, answer, text, "t"), CONFIDENCE)
 
@@ -41,7 +41,7 @@ def test_moments_cover(crowd, ask, by_group, assert_covers, mechanism, rows, siz
 def test_half_the_width_would_be_noticed(crowd, ask, by_group, ends, mechanism):
     """The intervals of large groups are not just wide: at half their length they hold far too seldom."""
     db = crowd(GROUPS, 150)
-    answer = ask(db, asked(MOMENTS), mechanism=mechanism, confidence=CONFIDENCE, epsilon=20)
+    answer = ask(db, query_of(MOMENTS), mechanism=mechanism, confidence=CONFIDENCE, epsilon=20)
     for column in "vcl":
         (lower, upper), exact = ends(answer, column), np.array(by_group(db, answer, MOMENTS[column], "t"))
         hits = int(np.sum(np.abs(exact - (lower + upper) / 2) <= (upper - lower) / 4))
@@ -49,7 +49,7 @@ def test_half_the_width_would_be_noticed(crowd, ask, by_group, ends, mechanism):
 
 
 @both
-@each
+@row_limits
 @pytest.mark.parametrize("size", [1, 12, 60])
 def test_ranks_cover(crowd, ask, by_group, assert_covers, mechanism, rows, size):
     measures = {
@@ -60,17 +60,17 @@ def test_ranks_cover(crowd, ask, by_group, assert_covers, mechanism, rows, size)
         "e": "PERCENTILE_CONT(0.3) WITHIN GROUP (ORDER BY k)",
     }
     db = crowd(GROUPS if size < 50 else 150, size, rows=rows)
-    answer = ask(db, asked(measures), mechanism=mechanism, confidence=CONFIDENCE, epsilon=5)
+    answer = ask(db, query_of(measures), mechanism=mechanism, confidence=CONFIDENCE, epsilon=5)
     for column, text in measures.items():
         assert_covers(answer, column, by_group(db, answer, text, "t"), CONFIDENCE)
 
 
 @both
-@each
+@row_limits
 def test_the_interval_of_a_median_holds_every_value_that_may_be_called_it(crowd, ask, by_group, ends, mechanism, rows):
     """DuckDB averages the two in the middle; other engines name one of them. It holds the lower and the upper one."""
     db = crowd(300, 10, rows=rows)
-    answer = ask(db, asked({"v": "MEDIAN(x)"}), mechanism=mechanism, confidence=1 - 1e-9, epsilon=20)
+    answer = ask(db, query_of({"v": "MEDIAN(x)"}), mechanism=mechanism, confidence=1 - 1e-9, epsilon=20)
     lower, upper = ends(answer, "v")
     low, high = (by_group(db, answer, f"LIST(x ORDER BY x)[{10 * rows // 2 + place}]", "t") for place in (0, 1))
     assert np.all(lower <= np.array(low) + 1e-9)
@@ -78,11 +78,13 @@ def test_the_interval_of_a_median_holds_every_value_that_may_be_called_it(crowd,
 
 
 @both
-@each
+@row_limits
 def test_limits_of_extremes_cover(crowd, ask, by_group, ends, assert_covers, mechanism, rows):
     """The smallest value lies at or below the upper limit, the largest at or above the lower limit."""
     db = crowd(200, 150, rows=rows)
-    answer = ask(db, asked({"low": "MIN(x)", "high": "MAX(x)"}), mechanism=mechanism, confidence=CONFIDENCE, epsilon=40)
+    answer = ask(
+        db, query_of({"low": "MIN(x)", "high": "MAX(x)"}), mechanism=mechanism, confidence=CONFIDENCE, epsilon=40
+    )
     assert_covers(answer, "low", by_group(db, answer, "MIN(x)", "t"), CONFIDENCE)
     assert_covers(answer, "high", by_group(db, answer, "MAX(x)", "t"), CONFIDENCE)
     assert np.all(ends(answer, "low")[0] == 0)
@@ -91,7 +93,7 @@ def test_limits_of_extremes_cover(crowd, ask, by_group, ends, assert_covers, mec
 
 
 @both
-@each
+@row_limits
 def test_bins_cover(crowd, ask, by_group, assert_covers, mechanism, rows):
     db = crowd(GROUPS, 12, rows=rows)
     share = "HISTOGRAM_BIN(k, 1, 0, 20, 49) / COUNT(*) AS share"
@@ -103,7 +105,7 @@ def test_bins_cover(crowd, ask, by_group, assert_covers, mechanism, rows):
 
 
 @both
-@each
+@row_limits
 @pytest.mark.parametrize("method", ["flow", "simple"])
 def test_different_values_cover(crowd, ask, by_group, assert_covers, ends, mechanism, rows, method):
     """A count that leaves values out is a lower limit, one to which people add all of theirs an upper one, too."""
@@ -118,7 +120,7 @@ def test_different_values_cover(crowd, ask, by_group, assert_covers, ends, mecha
 def test_ratios_of_deviations_cover(crowd, ask, by_group, assert_covers, mechanism):
     db = crowd(GROUPS, 150)
     measures = {"c": "STDDEV_POP(x) / AVG(x)", "d": "2 * STDDEV_POP(k)", "e": "AVG(x) - MEDIAN(x)"}
-    answer = ask(db, asked(measures), mechanism=mechanism, confidence=CONFIDENCE, epsilon=10)
+    answer = ask(db, query_of(measures), mechanism=mechanism, confidence=CONFIDENCE, epsilon=10)
     for column, text in measures.items():
         assert_covers(answer, column, by_group(db, answer, text, "t"), CONFIDENCE)
 
@@ -130,7 +132,7 @@ def test_everything_holds_at_once_where_that_is_asked(crowd, ask, by_group, ends
     measures = {"v": "VAR_POP(x)", "q": "MEDIAN(k)", "n": "COUNT(*)"}
     wrong = 0
     for _ in range(30):
-        answer = ask(db, asked(measures), mechanism=mechanism, confidence=0.9, epsilon=10, simultaneous=True)
+        answer = ask(db, query_of(measures), mechanism=mechanism, confidence=0.9, epsilon=10, simultaneous=True)
         held = []
         for column, text in measures.items():
             (lower, upper), exact = ends(answer, column), np.array(by_group(db, answer, text, "t"))
@@ -143,7 +145,7 @@ def test_everything_holds_at_once_where_that_is_asked(crowd, ask, by_group, ends
 def test_a_constant_column_has_no_spread_and_no_correlation(crowd, ask, ends, mechanism):
     db = crowd(150, 60, constant=True)
     measures = {"v": "VAR_POP(x)", "s": "STDDEV_POP(x)", "r": "CORR(x, y)", "q": "MEDIAN(x)", "k": "MEDIAN(k)"}
-    answer = ask(db, asked(measures), mechanism=mechanism, confidence=1 - 1e-9, epsilon=20)
+    answer = ask(db, query_of(measures), mechanism=mechanism, confidence=1 - 1e-9, epsilon=20)
     for column, exact in {"v": 0.0, "s": 0.0, "q": 5.0, "k": 7.0}.items():
         lower, upper = ends(answer, column)
         assert np.all(lower <= exact + 1e-9)

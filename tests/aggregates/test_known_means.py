@@ -96,11 +96,11 @@ def test_the_same_average_is_centred_where_it_is_asked_again_for_more(people):
     ],
 )
 def test_other_questions_are_priced_as_before(people, query, options):
-    """Where a count is shown; for other values, rows and bounds; with Laplace noise; without stored releases."""
-    asked = {"mechanism": "gaussian", **options}
-    before = price_of(people, query, **asked)[1]
+    """Earlier means are not used where a count is shown, for other values, rows and bounds, or with Laplace noise."""
+    all_options = {"mechanism": "gaussian", **options}
+    before = price_of(people, query, **all_options)[1]
     people.sql("SELECT AVG(x) AS a FROM t", mechanism="gaussian")
-    assert price_of(people, query, **asked)[1] == before
+    assert price_of(people, query, **all_options)[1] == before
 
 
 def test_a_mean_far_from_the_middle_or_hardly_known_is_not_used(crowd):

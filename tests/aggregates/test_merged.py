@@ -26,8 +26,8 @@ def test_moments_of_the_same_rows_are_one_gaussian_release(mechanisms, measures,
     built = mechanisms(f"SELECT {measures} FROM {name}", mechanism="gaussian", epsilon=1, delta=1e-8)
     assert len(built) == count
     sigma = rows / gaussian_mu(1, 1e-8)
-    assert all(math.isclose(each.scale, sigma, rel_tol=1e-4) for each in built)
-    assert {each.sensitivity for each in built} == {rows}
+    assert all(math.isclose(release.scale, sigma, rel_tol=1e-4) for release in built)
+    assert {release.sensitivity for release in built} == {rows}
 
 
 @pytest.mark.parametrize("rows", [1, 4])
@@ -36,7 +36,7 @@ def test_moments_of_the_same_rows_are_one_laplace_release(mechanisms, measures, 
     name = "one" if rows == 1 else "many"
     built = mechanisms(f"SELECT {measures} FROM {name}", mechanism="laplace", epsilon=0.5)
     assert len(built) == count
-    assert all(math.isclose(each.scale, rows / 0.5, rel_tol=1e-4) for each in built)
+    assert all(math.isclose(release.scale, rows / 0.5, rel_tol=1e-4) for release in built)
 
 
 def test_three_statements_would_have_three_times_the_variance(mechanisms):
@@ -70,13 +70,13 @@ def test_all_bins_of_a_histogram_cost_one_count(mechanisms, mechanism, bins):
     whole = mechanisms("SELECT COUNT(*) FROM many", mechanism=mechanism)
     built = mechanisms(f"SELECT HISTOGRAM(k, {edges}) AS h FROM many", mechanism=mechanism)
     assert len(built) == bins
-    assert all(math.isclose(each.scale, whole[0].scale, rel_tol=1e-5) for each in built)
+    assert all(math.isclose(release.scale, whole[0].scale, rel_tol=1e-5) for release in built)
 
 
 def test_a_mode_costs_one_count(mechanisms):
     whole, built = (mechanisms(f"SELECT {text} FROM many", mechanism="gaussian") for text in ("COUNT(*)", "MODE(c)"))
     assert len(built) == 3
-    assert all(math.isclose(each.scale, whole[0].scale, rel_tol=1e-6) for each in built)
+    assert all(math.isclose(release.scale, whole[0].scale, rel_tol=1e-6) for release in built)
 
 
 def test_every_quantile_is_paid_for(mechanisms):
@@ -85,20 +85,20 @@ def test_every_quantile_is_paid_for(mechanisms):
     one = mechanisms(query.format(""), mechanism="laplace", epsilon=1)
     two = mechanisms(query.format(", MEDIAN(k) AS b"), mechanism="laplace", epsilon=1)
     again = mechanisms(query.format(", QUANTILE_DISC(k, 0.2) + 1 AS b"), mechanism="laplace", epsilon=1)
-    assert [each.kind for each in two] == ["exponential"] * 2
+    assert [release.kind for release in two] == ["exponential"] * 2
     assert math.isclose(two[0].scale, 2 * one[0].scale, rel_tol=1e-6)
     assert again == one
 
 
 def test_an_extreme_brings_its_count(mechanisms):
     built = mechanisms("SELECT MIN(k), MAX(k), COUNT(*) FROM many", mechanism="laplace")
-    assert [each.kind for each in built] == ["laplace", "exponential", "exponential"]
-    assert [each.measure for each in built] == ["rows", "smallest of k", "largest of k"]
+    assert [release.kind for release in built] == ["laplace", "exponential", "exponential"]
+    assert [release.measure for release in built] == ["rows", "smallest of k", "largest of k"]
 
 
 def test_the_receipt_says_what_was_measured(world, ask):
     answer = ask(world, "SELECT VAR_POP(k) AS v, MEDIAN(k) AS q, COUNT(DISTINCT c) AS d FROM many")
-    assert [each.measure for each in answer.receipt.mechanisms] == [
+    assert [release.measure for release in answer.receipt.mechanisms] == [
         "moments of k (1 of 3)",
         "moments of k (2 of 3)",
         "moments of k (3 of 3)",

@@ -18,11 +18,11 @@ SURE = 1 - 1e-11
 """Of each interval that is compared with its reference; there are about a hundred."""
 
 NEAR = 0.05
-"""How far a value may be from its reference when there is hardly any noise, relative to it or to one."""
+"""The largest distance of a value from its reference when there is hardly any noise, relative to it or to one."""
 
 FALSE_ALARM = 1e-9
 CONFIDENCE = 0.9
-"""How often an interval holds, at least."""
+"""The smallest coverage of an interval."""
 
 GROUPS, SIZE = 400, 60
 PLENTY, MODERATE = 1000, 8
@@ -32,9 +32,9 @@ both = pytest.mark.parametrize("mechanism", ["gaussian", "laplace"])
 every = pytest.mark.parametrize("name", names())
 
 
-def statement(asked, source):
+def statement(functions, source):
     """A statement with one column for each aggregate."""
-    columns = ", ".join(f"{lookup(name).example.format(**COLUMNS)} AS {name.lower()}" for name in asked)
+    columns = ", ".join(f"{lookup(name).example.format(**COLUMNS)} AS {name.lower()}" for name in functions)
     return f"SELECT {columns} FROM {source}"
 
 

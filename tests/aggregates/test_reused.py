@@ -48,9 +48,9 @@ def test_the_same_question_has_the_same_digits_and_intervals(own, mechanism):
 )
 def test_a_part_of_a_larger_question_is_free(own, mechanism, measures):
     """Only what was asked before is: VAR_POP and STDDEV are two questions about one release."""
-    asked = "VAR_POP(x) AS v, STDDEV(x) AS s, AVG(x) AS a, SUM(x) AS t, MEDIAN(k) AS q, COUNT(DISTINCT k) AS d, "
-    asked += "HISTOGRAM(k, [0, 25, 49]) AS h, REGR_SLOPE(m, k) AS b, REGR_R2(m, k) AS c, COVAR_POP(k, m) AS e"
-    first = own.sql(f"SELECT g, {asked} FROM many GROUP BY g", mechanism=mechanism, epsilon=20)
+    columns = "VAR_POP(x) AS v, STDDEV(x) AS s, AVG(x) AS a, SUM(x) AS t, MEDIAN(k) AS q, COUNT(DISTINCT k) AS d, "
+    columns += "HISTOGRAM(k, [0, 25, 49]) AS h, REGR_SLOPE(m, k) AS b, REGR_R2(m, k) AS c, COVAR_POP(k, m) AS e"
+    first = own.sql(f"SELECT g, {columns} FROM many GROUP BY g", mechanism=mechanism, epsilon=20)
     again = own.sql(f"SELECT g, {measures} FROM many GROUP BY g", mechanism=mechanism, epsilon=20)
     assert again.receipt.reused
     names = [measure.measure for measure in again.receipt.mechanisms]

@@ -60,11 +60,14 @@ def test_odd_values_are_missing_or_at_a_bound(odd, ask, plain, mechanism, measur
 
 @both
 def test_a_row_without_one_of_two_values_has_neither(odd, ask, plain, mechanism):
-    """COVAR and CORR leave out rows where either is missing; the variance next to them does not."""
+    """COVAR and CORR leave out rows where either is missing; the variance next to them does not.
+
+    The 95 % bar of the Gaussian covariance is ± 0.088, so 0.3 is more than six standard deviations: below 1e-9.
+    """
     answer = ask(
         odd, "SELECT COVAR_POP(k, y) AS c, VAR_POP(y) AS v, COUNT(*) AS n FROM t", epsilon=MUCH, mechanism=mechanism
     )
-    assert math.isclose(answer["c"][0], plain(odd, "COVAR_POP(k, y)", "t"), abs_tol=0.1)
+    assert math.isclose(answer["c"][0], plain(odd, "COVAR_POP(k, y)", "t"), abs_tol=0.3)
     assert math.isclose(answer["v"][0], plain(odd, "VAR_POP(y)", "t"), rel_tol=0.01)
     assert abs(answer["n"][0] - 2200) <= 4
 

@@ -83,8 +83,8 @@ def test_groups_have_values_of_their_own(world, ask, by_group, name, mechanism):
         "d": "COUNT(DISTINCT k)",
         "a": "AVG(k)",
     }
-    asked = ", ".join(f"{text} AS {column}" for column, text in measures.items())
-    answer = ask(world, f"SELECT g, {asked} FROM {name} GROUP BY g", epsilon=MUCH, mechanism=mechanism)
+    columns = ", ".join(f"{text} AS {column}" for column, text in measures.items())
+    answer = ask(world, f"SELECT g, {columns} FROM {name} GROUP BY g", epsilon=MUCH, mechanism=mechanism)
     assert answer["g"] == [0, 1, 2, 3]
     for column, text in measures.items():
         exact = by_group(world, answer, text, name)

@@ -47,7 +47,7 @@ def layers_of(chart):
         actual = layer.get("data") or spec["data"]
         return actual["values"] if "values" in actual else data[actual["name"]]
 
-    return [Layer(each["mark"], each.get("encoding", {}), rows(each)) for each in spec["layer"]]
+    return [Layer(layer["mark"], layer.get("encoding", {}), rows(layer)) for layer in spec["layer"]]
 
 
 def panels_of(chart):

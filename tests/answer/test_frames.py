@@ -168,4 +168,4 @@ def test_all_threads_see_the_same_intervals():
     for thread in threads:
         thread.join()
     assert len(seen) == 4
-    assert all(each is seen[0] for each in seen)
+    assert all(intervals is seen[0] for intervals in seen)

@@ -215,6 +215,22 @@ def test_where_the_minimum_frequency_is_what_counts_the_note_names_it(db):
     assert notes(answer, "n") == [said, said]
 
 
+def test_a_total_whose_groups_are_all_held_back_is_not_said_to_be_small(db):
+    """5 000 people are behind the total, but fewer than 4 000 behind each group."""
+    own, total = (
+        f"held back: fewer than about 4,000 people may be behind {whose}; min_frequency asks for 4,000"
+        for whose in ("it", "each group that it adds up")
+    )
+    query = "SELECT region, COUNT(*) AS n FROM people GROUP BY ROLLUP (region) ORDER BY region NULLS LAST"
+    assert notes(db.sql(query, min_frequency=4000, epsilon=100), "n") == [own, own, own, total]
+    tables = {
+        "region": "SELECT region, COUNT(*) AS n FROM people GROUP BY region",
+        "all": "SELECT COUNT(*) AS n FROM people",
+    }
+    batch = db.batch(tables, min_frequency=4000, epsilon=100, add_up=True)
+    assert notes(batch["region"], "n") + notes(batch["all"], "n") == [total] * 4
+
+
 def test_notes_that_several_columns_share_are_shown_once(db):
     answer = db.sql("SELECT region, COUNT(*) AS n, AVG(income) AS m FROM people GROUP BY region")
     assert sum("held back:" in line for line in repr(answer).splitlines()) == 1

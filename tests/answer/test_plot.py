@@ -9,13 +9,13 @@ import pyarrow as pa
 import pytest
 
 import hedgerow as hr
-from hedgerow.error_bars.intervals.interval import Interval
+from hedgerow.error_bars.intervals.interval import Interval, Reason
 
 HELD_BACK = Interval(note="held back: too few people may be behind it", reason="held-back")
 UNBOUNDED = Interval(note="unbounded: the denominator may be zero")
 OPEN_ABOVE = Interval(3.0, math.inf, "unbounded: the denominator may be zero")
 OPEN_BELOW = Interval(-math.inf, 9.0, "unbounded: the denominator may be zero")
-ASTRAY = Interval(0.0, 0.0, "the noisy value lies outside of what is possible")
+ASTRAY = Interval(0.0, 0.0, "the noisy value lies outside of what is possible", reason=Reason.OUTSIDE_RANGE)
 
 DAYS = [dt.date(2025, 1, day) for day in (1, 2, 3, 4, 5)]
 SOLID = [Interval(8, 12), Interval(18, 22), Interval(28, 32), Interval(38, 42), Interval(48, 52)]
@@ -23,7 +23,7 @@ TENS = [10, 20, 30, 40, 50]
 
 
 def of_kind(actual, kind, **mark):
-    return [each for each in actual if each.kind == kind and mark.items() <= each.mark.items()]
+    return [layer for layer in actual if layer.kind == kind and mark.items() <= layer.mark.items()]
 
 
 def values(layer, *names):
@@ -32,8 +32,8 @@ def values(layer, *names):
 
 def arrows(actual):
     """The arrow heads, by shape, with the number of points that have one and the edge that they stand at."""
-    heads = [each for each in of_kind(actual, "point") if str(each.mark.get("shape")).startswith("triangle")]
-    return {each.mark["shape"]: (len(each.rows), each.encoding["y"]["value"]) for each in heads}
+    heads = [layer for layer in of_kind(actual, "point") if str(layer.mark.get("shape")).startswith("triangle")]
+    return {layer.mark["shape"]: (len(layer.rows), layer.encoding["y"]["value"]) for layer in heads}
 
 
 def test_words_get_bars_from_zero_with_a_rule_from_end_to_end(make, layers):
@@ -139,9 +139,9 @@ def test_no_key_is_one_big_number_and_a_point_with_a_rule(make, layers):
 )
 def test_one_number_with_an_open_interval_has_arrows_and_is_hollow(make, layers, bar, heads):
     actual = layers(make({"r": [5.0]}, r=[bar]).plot())
-    assert {each.mark.get("shape") for each in of_kind(actual, "point")} == {*heads, None}
+    assert {layer.mark.get("shape") for layer in of_kind(actual, "point")} == {*heads, None}
     assert of_kind(actual, "point", filled=False)
-    assert all("strokeDash" in each.mark for each in of_kind(actual, "rule"))
+    assert all("strokeDash" in layer.mark for layer in of_kind(actual, "rule"))
 
 
 def test_one_number_that_was_held_back_is_said_in_words(make, layers):
@@ -204,15 +204,17 @@ def test_an_open_interval_is_a_hollow_point_with_dashes_and_arrows(make, layers,
     assert arrows(actual) == expected
     (hollow,) = of_kind(actual, "point", filled=False)
     assert values(hollow, "value") == [(5,)]
-    dashed = [each for each in of_kind(actual, "rule") if "strokeDash" in each.mark]
-    assert [(each.field("y"), each.encoding["y2"]["value"]) for each in dashed] == [
+    dashed = [layer for layer in of_kind(actual, "rule") if "strokeDash" in layer.mark]
+    assert [(layer.field("y"), layer.encoding["y2"]["value"]) for layer in dashed] == [
         ("lower" if bar is OPEN_ABOVE else "upper" if bar is OPEN_BELOW else "value", edge)
         for _, edge in expected.values()
     ]
     solid = [
-        each for each in actual if each not in dashed and each is not hollow and each.mark.get("shape") not in expected
+        layer
+        for layer in actual
+        if layer not in dashed and layer is not hollow and layer.mark.get("shape") not in expected
     ]
-    assert all(row["value"] != 5 for each in solid for row in each.rows)
+    assert all(row["value"] != 5 for layer in solid for row in layer.rows)
 
 
 @pytest.mark.parametrize("keys", [["n", "s"], [1, 2], DAYS[:2]], ids=["words", "numbers", "dates"])
@@ -227,18 +229,18 @@ def test_an_interval_without_width_is_a_hollow_point_with_a_note(make, layers, k
 def test_what_was_held_back_is_a_cross_on_the_axis_and_never_a_zero(make, layers, keys):
     chart = make({"k": keys, "a": [10, None]}, a=[SOLID[0], HELD_BACK]).plot()
     actual = layers(chart)
-    gaps = [each for each in actual if any("value" not in row for row in each.rows)]
+    gaps = [layer for layer in actual if any("value" not in row for row in layer.rows)]
     assert gaps
-    assert all(each.encoding["y"] == {"value": "height"} for each in gaps)
-    assert all(row["shown"] == "held back" for each in gaps for row in each.rows)
-    others = [row for each in actual if each not in gaps for row in each.rows]
+    assert all(layer.encoding["y"] == {"value": "height"} for layer in gaps)
+    assert all(row["shown"] == "held back" for layer in gaps for row in layer.rows)
+    others = [row for layer in actual if layer not in gaps for row in layer.rows]
     assert {row["value"] for row in others} == {10}
     assert "× held back: too few people may be behind it" in chart.to_dict()["title"]["subtitle"]
 
 
 def test_bars_that_were_held_back_say_so(make, layers):
     words = of_kind(layers(make({"k": ["n", "s"], "a": [10, None]}, a=[SOLID[0], HELD_BACK]).plot()), "text")
-    assert [(each.field("text"), each.rows[0]["shown"]) for each in words] == [("shown", "held back")]
+    assert [(layer.field("text"), layer.rows[0]["shown"]) for layer in words] == [("shown", "held back")]
 
 
 def test_null_is_a_group_of_its_own_beside_the_text_null(make, layers):
@@ -254,7 +256,7 @@ def test_long_keys_that_begin_alike_stay_apart(make, layers):
 @pytest.mark.parametrize("keys", [[1, None], [DAYS[0], None]], ids=["numbers", "dates"])
 def test_a_null_that_has_no_place_on_the_axis_is_mentioned(make, layers, keys):
     chart = make({"k": keys, "a": [10, 20]}, a=SOLID[:2]).plot()
-    assert {row["value"] for each in layers(chart) for row in each.rows} == {10}
+    assert {row["value"] for layer in layers(chart) for row in layer.rows} == {10}
     assert chart.to_dict()["title"]["subtitle"] == ["not drawn: 1 with k NULL"]
 
 
@@ -264,7 +266,7 @@ def test_many_groups_are_cut_and_the_chart_says_so(make, layers):
     )
     chart = answer.plot()
     assert chart.to_dict()["title"]["subtitle"] == ["the first 60 of 500 groups are drawn"]
-    assert [len(each.rows) for each in layers(chart)] == [60, 60]
+    assert [len(layer.rows) for layer in layers(chart)] == [60, 60]
 
 
 def test_columns_can_be_chosen(make, layers):
@@ -276,7 +278,7 @@ def test_columns_can_be_chosen(make, layers):
 
 def test_one_noisy_column_along_another_says_that_the_axis_is_noisy(make, layers):
     chart = make({"a": [10, 20], "b": [30, 40]}, a=SOLID[:2], b=SOLID[2:4]).plot(x="a")
-    assert {row["value"] for each in layers(chart) for row in each.rows} == {30, 40}
+    assert {row["value"] for layer in layers(chart) for row in layer.rows} == {30, 40}
     assert chart.to_dict()["title"]["subtitle"] == ["a is noisy, too; its intervals are not drawn"]
 
 
@@ -292,10 +294,10 @@ def test_an_answer_without_rows_is_an_empty_chart(make):
     assert chart.to_dict()["title"]["text"] == "a by k: no rows"
 
 
-@pytest.mark.parametrize("asked", [{"x": "no"}, {"y": "no"}, {"colour": "no"}, {"y": "r"}, {"y": []}])
-def test_a_column_that_cannot_be_drawn_is_refused(make, asked):
+@pytest.mark.parametrize("options", [{"x": "no"}, {"y": "no"}, {"colour": "no"}, {"y": "r"}, {"y": []}])
+def test_a_column_that_cannot_be_drawn_is_refused(make, options):
     with pytest.raises(hr.ParameterError) as caught:
-        make({"r": ["n"], "a": [10]}, a=SOLID[:1]).plot(**asked)
+        make({"r": ["n"], "a": [10]}, a=SOLID[:1]).plot(**options)
     assert caught.value.code == "bad-plot"
 
 
@@ -348,4 +350,4 @@ def test_very_many_points_are_cut_and_the_chart_says_so(make, layers):
     many = list(range(6_000))
     chart = make({"k": many, "a": many}, a=[Interval(i - 1, i + 1) for i in many]).plot()
     assert chart.to_dict()["title"]["subtitle"] == ["the first 5,000 of 6,000 points are drawn"]
-    assert [len(each.rows) for each in layers(chart)] == [5_000, 5_000]
+    assert [len(layer.rows) for layer in layers(chart)] == [5_000, 5_000]

@@ -40,7 +40,7 @@ def town(towns):
 
 def lines(panel, layers):
     """The curve of each size, as pairs of epsilon and error."""
-    (line,) = [each for each in layers(panel) if each.kind == "line"]
+    (line,) = [layer for layer in layers(panel) if layer.kind == "line"]
     actual = {}
     for row in line.rows:
         actual.setdefault(row["size"], []).append((row["epsilon"], row["error"]))
@@ -50,7 +50,7 @@ def lines(panel, layers):
 def test_each_noisy_column_has_a_curve_for_each_size_on_logarithmic_axes(town, panels, layers):
     actual = panels(town.quote(MEANS, epsilon=0.5).plot())
     assert [panel["title"]["text"].split(":")[0] for panel in actual] == ["people", "mean_income"]
-    line = next(each for each in layers(actual[1]) if each.kind == "line")
+    line = next(layer for layer in layers(actual[1]) if layer.kind == "line")
     assert (line.field("x"), line.field("y"), line.field("color")) == ("epsilon", "error", "size")
     assert line.encoding["x"]["scale"]["type"] == line.encoding["y"]["scale"]["type"] == "log"
     assert line.encoding["color"]["scale"]["domain"] == SIZES
@@ -63,15 +63,15 @@ def test_the_curve_goes_through_what_was_quoted_and_marks_it(town, panels, layer
     quoted = quote.charge.epsilon
     curves = lines(panel, layers)
     assert [dict(curves[size])[quoted] for size in SIZES] == list(quote.errors["mean_income"].values())
-    (mark,) = [each for each in layers(panel) if each.kind == "rule"]
+    (mark,) = [layer for layer in layers(panel) if layer.kind == "rule"]
     assert [row["epsilon"] for row in mark.rows] == [quoted]
 
 
 def test_every_point_of_the_curve_is_what_a_quote_at_that_price_says(town, panels, layers):
     curves = lines(panels(town.quote(MEANS, epsilon=0.5).plot())[1], layers)
-    asked = [epsilon for epsilon, _ in curves["1,000 rows"]]
-    assert len(asked) == 17
-    assert max(asked) / min(asked) == pytest.approx(100)
+    epsilons = [epsilon for epsilon, _ in curves["1,000 rows"]]
+    assert len(epsilons) == 17
+    assert max(epsilons) / min(epsilons) == pytest.approx(100)
     for epsilon, error in curves["1,000 rows"][::5]:
         assert error == town.quote(MEANS, epsilon=epsilon).errors["mean_income"][1_000]
 
@@ -122,7 +122,7 @@ def test_public_data_has_no_error_to_plot(town):
 def test_what_nobody_can_say_is_an_arrow_at_the_top(layers):
     errors = {0.1: {"r": {100: math.inf, 1_000: 5.0}}, 1.0: {"r": {100: 4.0, 1_000: 0.5}}}
     chart = plot_curve(errors, 1.0, 0.95)
-    (arrow,) = [each for each in layers(chart) if each.mark.get("shape") == "triangle-up"]
+    (arrow,) = [layer for layer in layers(chart) if layer.mark.get("shape") == "triangle-up"]
     assert [(row["epsilon"], row["size"], "error" in row) for row in arrow.rows] == [(0.1, "100 rows", False)]
     assert arrow.encoding["y"] == {"value": 0}
     assert chart.to_dict()["title"]["subtitle"] == ["▲ nothing could be said"]
@@ -144,5 +144,5 @@ def test_the_chart_of_a_real_answer_has_its_released_numbers_and_no_others(town,
     answer = town.sql(MEANS, epsilon=1.0)
     for name, panel in zip(("people", "mean_income"), panels(answer.plot()), strict=True):
         released = {*answer[name], *(end for row in answer.intervals for end in (row[name].lower, row[name].upper))}
-        drawn = {row[part] for each in layers(panel) for row in each.rows for part in ("value", "lower", "upper")}
+        drawn = {row[part] for layer in layers(panel) for row in layer.rows for part in ("value", "lower", "upper")}
         assert drawn == released

@@ -25,7 +25,7 @@ HELD_BACK = Interval(note="held back: too few people may be behind it", reason="
         (None, Interval(0, 1), "NULL"),
         (None, None, "NULL"),
         (True, None, "True"),
-        (12345, None, "12,345"),
+        (12345, None, "12345"),
         ("text", None, "text"),
     ],
 )
@@ -95,4 +95,4 @@ def test_a_number_far_below_one_keeps_its_digits():
 
 
 def test_an_exact_number_of_a_public_table_is_shown_in_full():
-    assert shown(1234567.5, None) == "1,234,567.5"
+    assert shown(1234567.5, None) == "1234567.5"

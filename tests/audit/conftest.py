@@ -7,7 +7,7 @@ from hedgerow.audit import audit
 from hedgerow.catalog import load_catalog
 
 FALSE_ALARM = 1e-9
-"""How often an audit may blame the engine where it is right."""
+"""Rate at which an audit may blame the engine although it is right."""
 
 TABLES = """
 CREATE TABLE customers (id BIGINT PRIMARY KEY, region VARCHAR, income DOUBLE, joined DATE, vip BOOLEAN NOT NULL);

@@ -6,9 +6,9 @@ import numpy as np
 
 from hedgerow.exact import ExactTable
 from hedgerow.execution import run
-from hedgerow.release import distinct, key_selection, noisy_table
+from hedgerow.release import key_selection, noisy_table
 
-NOISY_MODULES = (noisy_table, key_selection, distinct)
+NOISY_MODULES = (noisy_table, key_selection)
 """Modules that add noise."""
 
 
@@ -49,14 +49,18 @@ def wrong_k(monkeypatch):
 def clamp_after_sum(monkeypatch):
     """Bounds that hold for the sum of a group, and not for each row."""
 
-    def unclamped(each):
-        return each if each.grid is None else replace(each, grid=replace(each.grid, low=-(2**61), high=2**61))
+    def unclamped(noisy_sum):
+        return (
+            noisy_sum
+            if noisy_sum.grid is None
+            else replace(noisy_sum, grid=replace(noisy_sum.grid, low=-(2**61), high=2**61))
+        )
 
     _recompiled(monkeypatch, lambda plan: replace(plan, sums=tuple(map(unclamped, plan.sums))))
     right, most = ExactTable.exact_numbers, 2**100
 
     def clamped(table, name):
-        return np.array([max(-most, min(most, int(each))) for each in right(table, name)], dtype=object)
+        return np.array([max(-most, min(most, int(number))) for number in right(table, name)], dtype=object)
 
     monkeypatch.setattr(ExactTable, "exact_numbers", clamped)
 
@@ -77,7 +81,7 @@ def fails_on_rare_rows(monkeypatch):
 
     def whole(table, name):
         actual = right(table, name)
-        if name == "s0" and any(abs(int(each)) > 2**74 for each in actual):
+        if name == "s0" and any(abs(int(number)) > 2**74 for number in actual):
             raise OverflowError
         return actual
 

@@ -23,7 +23,7 @@ def test_a_limit_fails_no_more_often_than_its_level(chance):
 
 
 def blamed(likely, rare, bound, claim):
-    """How often a bound exceeds the claim, over all that can be counted."""
+    """Return the probability that a bound exceeds the claim, over all counts that are possible."""
     counts = range(RUNS + 1)
     chances = [[binom.pmf(count, RUNS, chance) for count in counts] for chance in (likely, rare)]
     pairs = [(a, b) for a in counts for b in counts if bound(Tally(a, b, RUNS)) > claim]

@@ -47,10 +47,10 @@ def test_one_that_exceeds_it_ends_with_1(run, monkeypatch):
 
 def test_json_is_one_line_and_complete(run):
     result = run(QUERY, *QUICK, "--json")
-    told = json.loads(result.stdout)
-    assert told["query"] == QUERY
-    assert told["runs"] == 60
-    assert [pair["kind"] for pair in told["pairs"]] == ["alone"]
+    document = json.loads(result.stdout)
+    assert document["query"] == QUERY
+    assert document["runs"] == 60
+    assert [pair["kind"] for pair in document["pairs"]] == ["alone"]
 
 
 def test_the_page_is_written_beside_the_json(run, folder):

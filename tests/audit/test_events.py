@@ -20,7 +20,7 @@ def parted(trait, without, joined):
     """Those that choose, and those that judge."""
     both = samples(trait, without, joined)
     half = len(without) // 2
-    return [each.part(0, half) for each in both], [each.part(half, len(without)) for each in both]
+    return [sample.part(0, half) for sample in both], [sample.part(half, len(without)) for sample in both]
 
 
 def test_a_group_that_appears_is_the_event():
@@ -77,7 +77,7 @@ def test_what_learns_by_heart_is_not_chosen_for_it():
     """Both databases are alike, so whatever is chosen happens as often on either."""
     noise = np.random.default_rng().normal(0.0, 1.0, (2, 2 * RUNS, 30))
     traits = tuple(Trait(f"n{i}") for i in range(30))
-    without, joined = (Sample(traits, each) for each in noise)
+    without, joined = (Sample(traits, values) for values in noise)
     event = choose(without.part(0, RUNS), joined.part(0, RUNS), worth_of_mu)
     tally = event.tally(without.part(RUNS, 2 * RUNS), joined.part(RUNS, 2 * RUNS))
     error = np.sqrt(2.0 * RUNS * 0.25)

@@ -53,9 +53,9 @@ def test_the_largest_bound_is_the_reports():
 
 
 def test_the_report_is_plain_json():
-    told = json.loads(json.dumps(report(pair(NORMAL, mu=0.1)).to_dict(), allow_nan=False))
-    assert told["claim"] == {"epsilon": 1.0, "delta": 1e-6, "mu": 0.2367}
-    assert told["pairs"][0]["mu"]["shown_by"] == {
+    document = json.loads(json.dumps(report(pair(NORMAL, mu=0.1)).to_dict(), allow_nan=False))
+    assert document["claim"] == {"epsilon": 1.0, "delta": 1e-6, "mu": 0.2367}
+    assert document["pairs"][0]["mu"]["shown_by"] == {
         "event": "the noisy sum is at least 3",
         "bound": 0.1,
         "runs": 100,
@@ -65,8 +65,8 @@ def test_the_report_is_plain_json():
 
 
 def test_counts_are_told_by_database_whichever_is_the_likelier():
-    told = Judged("e", likely_with=False, likely=9, rare=1, runs=10, bound=0.5).to_dict()
-    assert (told["with_newcomer"], told["without_newcomer"]) == (1, 9)
+    document = Judged("e", likely_with=False, likely=9, rare=1, runs=10, bound=0.5).to_dict()
+    assert (document["with_newcomer"], document["without_newcomer"]) == (1, 9)
 
 
 def test_too_few_runs_to_show_anything_are_said_to_be_too_few():

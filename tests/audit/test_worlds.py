@@ -39,11 +39,11 @@ def blueprint(shop, catalog):
 def planned(blueprint):
     """The pairs for a query."""
 
-    def pairs(query, **options):
+    def pairs(query, kinds=KINDS, **options):
         question = AuditQuestion(query, {"epsilon": 2.0, "mechanism": "laplace", "reuse": False, **options}, "duckdb")
         with asking(blueprint, blueprint.catalog, question) as asker:
             (bought,) = asker.ask()
-        return plan(blueprint, question, bought, KINDS)
+        return plan(blueprint, question, bought, kinds)
 
     return pairs
 
@@ -69,7 +69,9 @@ def test_a_database_is_made_with_the_owners_schemas():
 
 def test_public_tables_have_the_owners_rows_and_private_ones_none(shop, blueprint):
     with blueprint.build() as connection:
-        products = [each.execute("SELECT * FROM products ORDER BY id").fetchall() for each in (connection, shop)]
+        products = [
+            database.execute("SELECT * FROM products ORDER BY id").fetchall() for database in (connection, shop)
+        ]
         assert products[0] == products[1] != []
         assert connection.execute("SELECT COUNT(*) FROM customers").fetchone() == (0,)
 
@@ -185,6 +187,12 @@ def test_people_are_found_whom_a_query_reads(planned, query):
 def test_a_query_that_nobody_can_be_in_is_said_to_be_one(audited):
     with pytest.raises(ConditionNotMet, match="could not generate a person"):
         audited("SELECT COUNT(*) FROM customers WHERE income < 1 AND income > 2")
+
+
+def test_an_audit_that_would_compare_nothing_is_refused(planned, monkeypatch):
+    monkeypatch.setattr("hedgerow.audit.run._can_reveal", lambda *_: False)
+    with pytest.raises(ConditionNotMet, match="changes a number of this statement: alone"):
+        planned("SELECT COUNT(*) FROM customers", ["alone"])
 
 
 def test_public_tables_have_nobody_to_audit(audited):

@@ -215,11 +215,11 @@ def test_a_statement_can_be_cancelled(built):
         except BackendError as error:
             raised.append(error.code)
 
-    asking = threading.Thread(target=ask)
-    asking.start()
-    while asking.is_alive():
+    thread = threading.Thread(target=ask)
+    thread.start()
+    while thread.is_alive():
         backend.cancel()
-        asking.join(0.05)
+        thread.join(0.05)
     assert raised == ["cancelled"]
     assert exact(backend) == [("a", 2), (None, 1)]
 
@@ -285,11 +285,11 @@ def served(built):
             self.answer(parse_qs(urlsplit(self.path).query).get("query", ["SELECT 1"])[0])
 
         def answer(self, sql):
-            asked = parse_qs(urlsplit(self.path).query)
-            form = "Native" if "FORMAT Native" in sql or "default_format" in asked else "TabSeparated"
+            parameters = parse_qs(urlsplit(self.path).query)
+            form = "Native" if "FORMAT Native" in sql or "default_format" in parameters else "TabSeparated"
             form = "Arrow" if sql.rstrip().endswith("FORMAT Arrow") else form
             try:
-                for database in asked.get("database", []):
+                for database in parameters.get("database", []):
                     built.query(f"USE {database}")
                 data, status = bytes(built.query(sql, form).bytes()), 200
             except Exception as error:  # noqa: BLE001 - as a server would say it

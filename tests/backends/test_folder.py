@@ -135,17 +135,44 @@ def test_a_file_of_names_alone_is_an_empty_table(tmp_path, text):
     assert rows(backend, "SELECT COUNT(*) FROM t") == [(0,)]
 
 
-def test_what_looks_like_another_kind_of_csv_is_not_guessed(tmp_path):
-    (tmp_path / "t.csv").write_text("id;a\n1;2\n")
-    assert list(connect_backend(tmp_path).schema().tables["t"].columns) == ["id;a"]
+@pytest.mark.parametrize("separator", [";", "\t", "|"])
+def test_the_first_line_alone_decides_the_separator(tmp_path, separator):
+    """Privacy: the names of the columns are public, the rows are not."""
+    (tmp_path / "t.csv").write_text(f"id{separator}a\n1{separator}2,5\n3,4\n")
+    backend = connect_backend(tmp_path)
+    assert list(backend.schema().tables["t"].columns) == ["id", "a"]
+    assert rows(backend, "SELECT id, a FROM t") == [("1", "2,5")]
 
 
-@pytest.mark.parametrize("head", ["", "a,,b\n", "a,A\n", "\n"])
-def test_a_first_line_must_name_every_column(tmp_path, head):
+def test_a_comma_in_the_first_line_wins(tmp_path):
+    (tmp_path / "t.csv").write_text("id;x,a\n1;y,2\n")
+    assert list(connect_backend(tmp_path).schema().tables["t"].columns) == ["id;x", "a"]
+
+
+def test_a_file_of_tab_separated_values_is_a_table(tmp_path):
+    (tmp_path / "t.tsv").write_text("id\ta\n1\t2\n")
+    assert rows(connect_backend(tmp_path / "t.tsv"), "SELECT id, a FROM t") == [("1", "2")]
+
+
+def test_a_column_without_a_name_is_named_after_its_position(tmp_path):
+    """R names no column for the names of rows."""
+    (tmp_path / "t.csv").write_text('"","a"\n"1",2\n')
+    assert rows(connect_backend(tmp_path), "SELECT column_1, a FROM t") == [("1", "2")]
+
+
+@pytest.mark.parametrize("head", ["", "a,A\n", "\n", ",,\n", ",column_1,b\n"])
+def test_a_first_line_must_name_the_columns(tmp_path, head):
     (tmp_path / "t.csv").write_text(f"{head}1,2,3\n" if head else "")
     with pytest.raises(BackendError) as refused:
         connect_backend(tmp_path)
-    assert refused.value.code == "files-differ"
+    assert refused.value.code == "column-names"
+
+
+def test_columns_of_one_name_are_told_by_their_positions(tmp_path):
+    """Not by the name: in a file without a first line of names it would be a value."""
+    (tmp_path / "t.csv").write_text("id;Betrag €;betrag €\n1;2;3\n", encoding="utf-8")
+    with pytest.raises(BackendError, match="Columns 2 and 3 of the table 't' have the same name"):
+        connect_backend(tmp_path)
 
 
 def differing_types(place):

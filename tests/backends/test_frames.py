@@ -4,13 +4,14 @@ import datetime as dt
 import threading
 
 import duckdb
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 
 import hedgerow as hr
-from hedgerow.backends import connect_backend
+from hedgerow.backends import connect_backend, frames
 from hedgerow.errors import BackendError
 from hedgerow.expressions.types import Type
 
@@ -157,11 +158,35 @@ def test_nothing_else_can_be_reached(sql):
         backend._cursor().sql(sql).fetchall()
 
 
-def test_no_rows_are_copied():
-    backend = connect_backend({"people": ARROW})
-    [(held,)] = backend._cursor().execute("SELECT COUNT(*) FROM duckdb_tables() WHERE NOT internal").fetchall()
-    assert held == 0
-    assert next(iter(backend._frames.values())) is ARROW
+def shared_people():
+    """A table whose numbers are those of an array that can be written, and the array."""
+    ages = np.array([10.0, 20.0, 30.0, 40.0])
+    shared = pa.Array.from_buffers(pa.float64(), 4, [None, pa.py_buffer(ages)])
+    return pa.table({"id": [1, 2, 3, 4], "age": shared}), ages
+
+
+def total_age(backend):
+    [(total,)] = backend._cursor().execute("SELECT SUM(age) FROM people").fetchall()
+    return total
+
+
+def test_a_small_table_is_copied_so_that_its_rows_cannot_change():
+    table, ages = shared_people()
+    backend = connect_backend({"people": table})
+    ages[:] = 0.0
+    assert total_age(backend) == 100.0
+    assert backend.keeps_facts({"people"})
+    assert backend.state({"people"}) == backend.state({"people"})
+
+
+def test_a_large_table_is_read_in_place_and_has_no_facts(monkeypatch):
+    table, ages = shared_people()
+    monkeypatch.setattr(frames, "MOST_COPIED", table.nbytes - 1)
+    backend = connect_backend({"people": table})
+    ages[:] = 0.0
+    assert total_age(backend) == 0.0
+    assert not backend.keeps_facts({"people"})
+    assert backend.state({"people"}) is None
 
 
 def test_many_threads_ask_at_once(catalog):

@@ -243,7 +243,7 @@ def test_many_threads_share_a_backend(backend):
     for thread in threads:
         thread.join()
     assert len(actual) == 20
-    assert all(asked == got for asked, got in actual)
+    assert all(wanted == got for wanted, got in actual)
 
 
 def test_a_connection_that_was_lost_while_idle_is_made_again(server, backend):

@@ -95,14 +95,19 @@ def test_a_host_that_is_not_known_is_no_server():
     assert caught.value.code == "no-server"
 
 
-def test_a_server_that_is_full_says_so(server, port):
-    url = f"postgresql://locked:{SECRET}@127.0.0.1:{port}/postgres"
-    with ExitStack() as taken:
+def connect_until_refused(url, taken):
+    """Take all connections of a server, also those that become free because earlier tests closed them."""
+    while True:
         with suppress(psycopg.OperationalError):
             while True:
                 taken.enter_context(psycopg.connect(url))
-        with pytest.raises(BackendError) as caught:
-            open_postgres(url)
+        taken.callback(open_postgres(url).close)
+
+
+def test_a_server_that_is_full_says_so(server, port):
+    url = f"postgresql://locked:{SECRET}@127.0.0.1:{port}/postgres"
+    with ExitStack() as taken, pytest.raises(BackendError) as caught:
+        connect_until_refused(url, taken)
     assert caught.value.code == "too-many-connections"
 
 
@@ -119,7 +124,7 @@ def until(condition):
         threading.Event().wait(0.05)
 
 
-def asked(backend, query=SLEEP):
+def start_statement(backend, query=SLEEP):
     """The code in which a statement ends, once it has ended, in a list."""
     actual = []
 
@@ -135,33 +140,39 @@ def asked(backend, query=SLEEP):
 
 def test_a_cancelled_statement_a_killed_one_and_a_slow_one_are_told_apart(server):
     backend = open_postgres(server)
-    thread, cancelled = asked(backend)
+    thread, cancelled = start_statement(backend)
     until(lambda: running(server))
     backend.cancel()
     thread.join()
-    thread, killed = asked(backend)
+    thread, killed = start_statement(backend)
     until(lambda: running(server))
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute("SELECT pg_terminate_backend(%s)", running(server))
     thread.join()
     backend.close()
     backend = open_postgres(f"{server}?timeout=0.1")
-    thread, slow = asked(backend)
+    thread, slow = start_statement(backend)
     thread.join()
     backend.close()
     assert (cancelled, killed, slow) == (["cancelled"], ["connection-lost"], ["timed-out"])
 
 
+def open_connections(url):
+    """The number of connections of ours that the server still has."""
+    sql = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'hedgerow'"
+    with psycopg.connect(url, autocommit=True) as connection:
+        return connection.execute(sql).fetchone()[0]
+
+
 def test_statements_wait_for_a_connection_and_never_open_more_than_allowed(server):
+    until(lambda: not open_connections(server))
     backend = open_postgres(f"{server}?connections=2")
     seen, together = [], threading.Barrier(8)
 
     def run():
         together.wait()
         with backend.snapshot():
-            sql = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'hedgerow'"
-            with psycopg.connect(server, autocommit=True) as connection:
-                seen.append(connection.execute(sql).fetchone()[0])
+            seen.append(open_connections(server))
 
     threads = [threading.Thread(target=run) for _ in range(8)]
     for thread in threads:

@@ -431,12 +431,7 @@ MISSING = Call("is_null", (PERSON,), Type.BOOLEAN)
         (deep(COST, lambda e: Call("add", (e, ONE), Type.FLOAT), 150), 225.5),
         (deep(PERSON, lambda e: Call("add_whole", (e, PERSON), Type.INTEGER), 150), 0),
         (deep(COST, lambda e: Call("subtract", (Call("add", (e, COST), Type.FLOAT), COST), Type.FLOAT), 10), 0.5),
-        (
-            deep(
-                PERSON, lambda e: Call("case", (Call("is_null", (PERSON,), Type.BOOLEAN), PERSON, e), Type.INTEGER), 80
-            ),
-            0,
-        ),
+        (deep(PERSON, lambda e: Call("case", (MISSING, PERSON, e), Type.INTEGER), 80), 0),
     ],
 )
 def test_long_chains_are_no_deep_nests(backend, expr, value):

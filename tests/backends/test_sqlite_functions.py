@@ -1,4 +1,4 @@
-"""Functions and summaries that we register on SQLite give what DuckDB gives, also for unusual texts and dates."""
+"""Functions and exact aggregates that we register on SQLite give what DuckDB gives, even for odd texts and dates."""
 
 import math
 import random
@@ -8,13 +8,13 @@ import duckdb
 import pytest
 
 from hedgerow.backends.duckdb import DuckDB
-from hedgerow.backends.sqlite.functions import FUNCTIONS, SUMMARIES, register
+from hedgerow.backends.sqlite.functions import EXACT_AGGREGATES, FUNCTIONS, register
 from hedgerow.compile.scalars import key, scalar
 from hedgerow.compiled import Query, arrow_type
-from hedgerow.dialects import SummaryCall
+from hedgerow.dialects import ExactAggregateCall
 from hedgerow.dialects.sqlite import SQLITE
 from hedgerow.dialects.sqlite.calls import CALLED
-from hedgerow.dialects.sqlite.calls import SUMMARIES as WRITTEN
+from hedgerow.dialects.sqlite.calls import EXACT_AGGREGATES as WRITTEN
 from hedgerow.expressions.functions import allowed
 from hedgerow.expressions.nodes import Call, Column, Literal
 from hedgerow.expressions.types import Type
@@ -156,7 +156,9 @@ def summarised():
 def written(name, arguments, dialect, over=None, condition=None):
     texts = tuple(scalar(a, dialect) for a in arguments)
     kinds = tuple(a.type for a in arguments)
-    return dialect.summary(SummaryCall(name, texts, kinds, filter=condition, over=over, arguments=tuple(arguments)))
+    return dialect.exact_aggregate(
+        ExactAggregateCall(name, texts, kinds, filter=condition, over=over, arguments=tuple(arguments))
+    )
 
 
 @pytest.fixture(scope="module")
@@ -203,7 +205,7 @@ def _plain(row):
 
 def test_every_function_that_is_written_is_registered():
     assert {*CALLED} <= {*FUNCTIONS}
-    for name, (arity, _) in SUMMARIES.items():
+    for name, (arity, _) in EXACT_AGGREGATES.items():
         assert arity in {1, 2}, name
     assert {"SUM", "COUNT", "LAG"} <= {*WRITTEN}
 

@@ -25,11 +25,12 @@ def test_a_statement_is_stopped_when_its_time_is_over():
 
 def test_limits_run_out_in_the_order_of_their_ends_and_ended_ones_never():
     limits, calls, done = TimeLimits(), [], threading.Event()
-    limits.start(0.2, done.set)
-    ended = limits.start(0.05, lambda: calls.append("ended"))
-    limits.start(0.01, lambda: calls.append("short"))
-    limits.start(0.1, lambda: calls.append("long"))
-    limits.end(ended)
+    with limits._changed:  # nothing runs out meanwhile
+        ended = limits.start(0.0, lambda: calls.append("ended"))
+        limits.start(0.15, lambda: calls.append("long"))
+        limits.start(0.0, lambda: calls.append("short"))
+        limits.start(0.3, done.set)
+        limits.end(ended)
     done.wait()
     assert calls == ["short", "long"]
 

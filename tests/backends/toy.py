@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import duckdb
 import pyarrow as pa
 
-from hedgerow.backends.base import Snapshot, repeated, sealed
+from hedgerow.backends.base import Backend, Snapshot, sealed
 from hedgerow.backends.results import exact_table, stop_after, table_of, with_rows
 from hedgerow.compiled import Query
 from hedgerow.dialects import Dialect
@@ -52,7 +52,7 @@ class Rows:
 STORED = {Type.INTEGER: "BIGINT", Type.FLOAT: "DOUBLE", Type.TEXT: "VARCHAR"}
 
 
-class Toy:
+class Toy(Backend):
     """A backend: it describes its tables and runs compiled SQL."""
 
     dialect: Dialect = ToyDialect()
@@ -91,10 +91,6 @@ class Toy:
     def rows(self, sql: str) -> Sequence[Sequence[object]]:
         """Run a statement on the engine."""
         return self._engine.execute(sql).fetchall()
-
-    def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
-        """Return True if no two rows agree on `columns`."""
-        return self.public(repeated(self.dialect, table, columns)).num_rows == 0
 
     def set_limits(self, limits: StatementLimits) -> None:
         """Keep the owner's limits; `stop_after` enforces the time limit."""

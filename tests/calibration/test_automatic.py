@@ -8,6 +8,7 @@ import duckdb
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.internals import session_of
 
 import hedgerow as hr
 from hedgerow.accounting import gaussian_mu
@@ -31,11 +32,11 @@ def test_bounds_hold_the_values_and_both_charges_are_on_the_receipt(world, plent
     assert purposes(answer) == ["bounds", "bounds", "bounds", "answer"]
     assert answer["s"][0] == pytest.approx(60 * 1.5 * 1000 * 999 / 2, rel=1e-3)
     assert answer.receipt.charge.epsilon == sum(p.charge.epsilon for p in answer.receipt.payments) <= plenty
-    told = answer.to_dict()
-    (bounds,) = told["bounds"]
+    document = answer.to_dict()
+    (bounds,) = document["bounds"]
     assert 0 <= bounds.pop("beyond") < 1e-3
     assert bounds == {"of": "x", "lower": 0, "upper": 1536, "basis": "bought", "warning": None, "clipped": None}
-    assert [payment["for"] for payment in told["payments"]] == purposes(answer)
+    assert [payment["for"] for payment in document["payments"]] == purposes(answer)
 
 
 @pytest.mark.parametrize(
@@ -379,7 +380,7 @@ def test_the_noise_of_a_look_is_what_its_share_pays_for(world):
     db = world()
     db.sql(SUM, epsilon=10, mechanism="gaussian", bounds="auto")
     events = [entry.charge["events"] for entry in db.budget.history if entry.status == "answered"]
-    first, second = (max(event.get("sigma", 0) for event in each) for each in events[:2])
+    first, second = (max(event.get("sigma", 0) for event in charge_events) for charge_events in events[:2])
     assert second == pytest.approx(first * 3**0.5 / 2**0.5, rel=1e-6)
 
 
@@ -396,9 +397,12 @@ def insured(build_once, request):
 
 
 def test_bounds_see_the_tail_of_money_that_most_people_have_none_of(insured):
-    """At least 200 people have more than 1 024 dollars, which noise hides once in 1e9 looks or less."""
+    """At least 200 people have more than 1 024 dollars, which noise hides once in 1e9 looks or less.
+
+    The lower bound is 0, unless an empty bin of negative numbers passes its test, which noise allows now and then.
+    """
     answer = insured.sql("SELECT AVG(dollars) AS mean FROM money", epsilon=2, bounds="auto", reuse=False)
-    assert only(answer)[0] == 0
+    assert only(answer)[0] <= 0
     assert 1024 <= only(answer)[1] <= 1e6
     assert answer["mean"][0] == pytest.approx(67, abs=15)
 
@@ -407,7 +411,7 @@ def test_what_the_bounds_may_cut_off_is_said_in_the_answer(insured):
     answer = insured.sql("SELECT AVG(dollars) AS mean FROM money", epsilon=2, bounds="auto", reuse=False)
     (bounds,) = answer.receipt.bounds
     assert 0 < bounds.beyond < 0.1
-    (note,) = (note.text for note in answer.notes if "dollars was bounded by 0 and" in note.text)
+    (note,) = (note.text for note in answer.notes if "dollars was bounded by" in note.text)
     assert "of people have values beyond" in note
     assert ("Warning" in note) == (bounds.warning is not None)
     assert note in repr(answer).replace("\n", " ")
@@ -421,14 +425,14 @@ def test_values_that_too_few_people_share_are_refused_and_not_taken_for_zeros(in
     assert caught.value.code == "bounds-not-found"
     [(epsilon, _)] = charged(insured)[before:]
     assert f"epsilon {epsilon:.4g}" in caught.value.message
-    if insured._session.catalog.budget.pure_epsilon:
+    if session_of(insured).catalog.budget.pure_epsilon:
         assert epsilon == pytest.approx(0.04)
 
 
 def test_the_noise_of_a_look_goes_where_the_ledger_has_room(insured):
     insured.sql("SELECT SUM(dollars) AS s FROM money", epsilon=1, bounds="auto", reuse=False)
     events = [entry.charge["events"] for entry in insured.budget.history if entry.status == "answered"][-2]
-    kind = "laplace" if insured._session.catalog.budget.pure_epsilon else "gaussian"
+    kind = "laplace" if session_of(insured).catalog.budget.pure_epsilon else "gaussian"
     assert [event["kind"] for event in events] == [kind]
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
@@ -9,6 +10,7 @@ from typer.testing import CliRunner
 import hedgerow as hr
 from hedgerow.catalog import load_catalog
 from hedgerow.cli import app
+from hedgerow.session.draft import quote_parts
 
 ROUNDING = 1 + 1e-12
 
@@ -25,7 +27,7 @@ def options(db):
 
 def test_all_numbers_without_bounds_are_found_and_the_limits(world, plenty):
     actual = world().calibrate("t", epsilon=plenty, by=["k"])
-    ranges = {each.column: (each.lower, each.upper) for each in actual.columns}
+    ranges = {column.column: (column.lower, column.upper) for column in actual.columns}
     assert set(ranges) == {"k", "x", "d", "year", "y"}
     assert ranges["k"] == (0, 6)
     assert ranges["x"] == (0, 1536)
@@ -173,6 +175,17 @@ def test_the_command_writes_what_it_found_and_leaves_the_rest_byte_by_byte(world
         assert again.sql("SELECT SUM(x) AS s FROM t", epsilon=1).receipt.bounds == ()
 
 
+def test_the_catalog_states_the_price_of_what_was_paid_for_before(world, charged, plenty):
+    """`--write` repeats the command for free, after the owner has read what it found."""
+    db = world()
+    first, again = (db.calibrate("t", ["x", "k"], epsilon=plenty) for _ in range(2))
+    assert again.charge.epsilon == 0
+    assert replace(again, date=first.date).catalog_patch() == first.catalog_patch()
+    written = first.catalog_patch()["tables"]["t"]
+    assert written["columns"]["x"]["calibrated"]["epsilon"] == pytest.approx(first["x"].epsilon, rel=1e-3)
+    assert written["calibrated"]["epsilon"] == pytest.approx(first.rows.epsilon, rel=1e-3)
+
+
 def test_limits_that_no_longer_fit_are_lowered_so_that_the_catalog_still_loads(build, run):
     db = build(
         "CREATE TABLE t AS SELECT i // 2 AS id, i AS x FROM range(20000) r(i)",
@@ -189,9 +202,9 @@ def test_the_command_in_json_and_without_writing(world, run):
     before = (db.place / "data.yaml").read_bytes()
     done = run("calibrate", *options(db), "--table", "t", "--columns", "x", "--epsilon", "50", "--json")
     assert done.return_value == 0, done.output
-    told = json.loads(done.stdout)
-    assert told["columns"][0]["column"] == "x"
-    assert told["charge"]["epsilon"] <= 50
+    document = json.loads(done.stdout)
+    assert document["columns"][0]["column"] == "x"
+    assert document["charge"]["epsilon"] <= 50
     assert "looking at x" in done.stderr
     assert (db.place / "data.yaml").read_bytes() == before
 
@@ -225,3 +238,15 @@ def test_bounds_can_be_found_from_the_command_line(world, run):
     assert "one person counts for 22 rows at most" in done.stdout
     done = run("quote", "SELECT SUM(d) AS s FROM t", *words)
     assert "found first" in done.stdout + done.stderr
+
+
+def test_each_part_is_quoted_and_costs_no_more_than_that(world):
+    db = world()
+    quoted = {part.name: part for part in quote_parts(db, "t", ["x", "year"], 2.0)}
+    assert db.budget.spent.epsilon == 0
+    paid = db.calibrate("t", ["x", "year"], epsilon=2.0)
+    costs = {**{column.column: column.epsilon for column in paid.columns}, "rows of one person": paid.rows.epsilon}
+    assert costs.keys() == quoted.keys()
+    assert all(0 < quoted[name].first <= cost * 1.02 for name, cost in costs.items())
+    assert all(cost <= quoted[name].maximum * ROUNDING for name, cost in costs.items())
+    assert [part.first for part in quote_parts(db, "t", ["x", "year"], 2.0)] == [0.0] * 3

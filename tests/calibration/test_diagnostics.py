@@ -12,18 +12,18 @@ TRUE = {"x": 29_940 / 60_000, "d": 0.78, "rows of one person": 1.0, "groups of o
 
 def test_shares_of_values_and_of_people_are_reported(world, plenty):
     report = world().sql(QUERY, epsilon=plenty, max_rows=2, max_groups=1).diagnostics(epsilon=plenty)
-    assert [each.of for each in report] == list(TRUE)
-    assert [each.limit for each in report] == ["0 to 750", "10 to 20", "2", "1"]
-    for each in report:
-        assert each.share == pytest.approx(TRUE[each.of], abs=5e-3)
-        assert each.interval.lower - 1e-3 <= TRUE[each.of] <= each.interval.upper + 1e-3
+    assert [diagnostic.of for diagnostic in report] == list(TRUE)
+    assert [diagnostic.limit for diagnostic in report] == ["0 to 750", "10 to 20", "2", "1"]
+    for diagnostic in report:
+        assert diagnostic.share == pytest.approx(TRUE[diagnostic.of], abs=5e-3)
+        assert diagnostic.interval.lower - 1e-3 <= TRUE[diagnostic.of] <= diagnostic.interval.upper + 1e-3
     assert "rows of one person beyond 2: 100.0%" in repr(report)
     assert report.to_dict()["clipped"][0]["of"] == "x"
 
 
 def test_limits_that_nobody_reaches_are_reported_as_such(world, plenty):
     report = world().sql("SELECT SUM(CLIP(x, 0, 5000)) AS s FROM t", epsilon=plenty).diagnostics(epsilon=plenty)
-    assert [each.share for each in report] == [pytest.approx(0, abs=1e-3)] * 2
+    assert [diagnostic.share for diagnostic in report] == [pytest.approx(0, abs=1e-3)] * 2
 
 
 def test_it_is_charged_and_never_costs_more_than_stated(world, charged):
@@ -54,7 +54,7 @@ def test_rows_are_not_reported_where_everybody_has_one(world, plenty):
 
 def test_a_count_has_limits_on_rows_alone(world, plenty):
     report = world().sql("SELECT COUNT(*) AS n FROM t", epsilon=plenty, max_rows=1).diagnostics(epsilon=plenty)
-    assert [each.of for each in report] == ["rows of one person"]
+    assert [diagnostic.of for diagnostic in report] == ["rows of one person"]
 
 
 def test_too_few_people_are_held_back(build):
@@ -62,7 +62,7 @@ def test_too_few_people_are_held_back(build):
         "CREATE TABLE t AS SELECT i AS id, i AS x FROM range(5) r(i)", "t: {unit: id, max_rows: 2}", min_frequency=10
     )
     report = db.sql("SELECT SUM(CLIP(x, 0, 9)) AS s FROM t").diagnostics(epsilon=1)
-    assert [each.share for each in report] == [None, None]
+    assert [diagnostic.share for diagnostic in report] == [None, None]
     assert "held back" in repr(report)
 
 

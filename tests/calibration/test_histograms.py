@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from tests.internals import session_of
 
 from hedgerow.accounting import GaussianEvent, LaplaceEvent
 from hedgerow.calibration.buckets import (
@@ -47,7 +48,7 @@ def database(build_once):
 
 def histograms(db, table):
     """Every histogram of a look: by octave, by end cells, and by rows of each person."""
-    plan = db._session.bind(parse(f"SELECT COUNT(x) AS n FROM {table}", "duckdb").query)
+    plan = session_of(db).bind(parse(f"SELECT COUNT(x) AS n FROM {table}", "duckdb").query)
     (release,) = plan.releases
     value = release.calls[0].arguments[0]
     present = [is_present(value)]
@@ -56,8 +57,8 @@ def histograms(db, table):
 
 
 def private_plan(db, histogram, mechanism="laplace"):
-    request = resolve_request(db._session.catalog, epsilon=1.0, delta=1e-6, mechanism=mechanism)
-    (part,) = SubBudget(db._session, "test", request).price(histogram.plan, 1.0, histogram.cells).parts
+    request = resolve_request(session_of(db).catalog, epsilon=1.0, delta=1e-6, mechanism=mechanism)
+    (part,) = SubBudget(session_of(db), "test", request).price(histogram.plan, 1.0, histogram.cells).parts
     return part
 
 
@@ -67,7 +68,9 @@ def counters(database):
     connection = duckdb.connect()
 
     def counter(table, histogram):
-        sql = program(private_plan(database, histogram), database._session.backend.dialect, nonce=NONCE).first_pass.sql
+        sql = program(
+            private_plan(database, histogram), session_of(database).backend.dialect, nonce=NONCE
+        ).first_pass.sql
         (source,) = set(re.findall(rf'"\w+"\."main"\."{table}"', sql))
 
         def counts(rows):
@@ -151,10 +154,10 @@ def test_the_noise_of_empty_cells_has_the_scale_that_was_charged(database, mecha
     changes the mean size by less than a thousandth.
     """
     histogram = histograms(database, "t")[0]
-    request = resolve_request(database._session.catalog, epsilon=0.05, delta=1e-6, mechanism=mechanism, reuse=False)
+    request = resolve_request(session_of(database).catalog, epsilon=0.05, delta=1e-6, mechanism=mechanism, reuse=False)
     drawn = []
     for _ in range(10):
-        budget = SubBudget(database._session, "test", request)
+        budget = SubBudget(session_of(database), "test", request)
         (estimator,) = budget.ask(histogram.plan, 1.0, "noise", histogram.cells)
         drawn.extend(estimator.values(0))
     (noisy_sum,) = estimator.plan.noisy_sums

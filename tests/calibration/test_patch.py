@@ -51,6 +51,21 @@ def test_what_is_new_is_added_and_all_else_stays(tmp_path, name, line_end):
     assert (column.calibrated.date, column.calibrated.epsilon) == ("2026-01-31", 0.05)
 
 
+@pytest.mark.parametrize("margin", ["      ", "          "])
+def test_commented_lines_below_an_empty_entry_can_still_be_filled_in(tmp_path, margin):
+    """`hedgerow init` writes such lines, and `hedgerow calibrate --write` comes before the owner fills them in."""
+    before = f"{HEAD}{ORDERS}    columns:   # fill in\n{margin}# age: {{lower: ???, upper: ???}}\n"
+    after = patched(before, CHANGES).replace("# age: {lower: ???, upper: ???}", "age: {lower: 0, upper: 99}")
+    (tmp_path / "c.yaml").write_text(after)
+    table = load_catalog(tmp_path / "c.yaml").table("orders")
+    assert (table.column("price").upper, table.column("age").upper) == (512.5, 99)
+
+
+def test_an_empty_entry_at_the_end_of_a_file_is_filled(tmp_path):
+    (tmp_path / "c.yaml").write_text(patched(f"{HEAD}{ORDERS}    columns:", CHANGES))
+    assert load_catalog(tmp_path / "c.yaml").table("orders").column("price").lower == -4
+
+
 def test_what_is_there_is_exchanged_where_it_stands():
     column = "price: {lower: 0, upper: 9, calibrated: {date: 2025-01-01, epsilon: 1}}"
     before = f"{HEAD}tables:\n  orders:\n    max_rows: 3   # guess\n    unit: id\n    columns:\n      {column} # p\n"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import hedgerow as hr
-from hedgerow.calibration.clipping_search import leader, margins, race_to_the_top
+from hedgerow.accuracy.propositions import leader, margins, race_to_the_top
 
 FALSE_ALARM = 1e-9
 SUMS = st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(0, 1e5)), min_size=1, max_size=20)

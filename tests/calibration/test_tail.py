@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from hedgerow.calibration.tail import RUNS, CountedCells, detectable, scale_of, total_margin
+from hedgerow.calibration.tail import RUNS, CountedCells, detectable, total_margin
 from hedgerow.distributions import Gaussian, Laplace
 
 FALSE_ALARM = 1e-9
@@ -43,7 +43,7 @@ def test_the_noise_of_many_cells_seldom_exceeds_its_margin(noise):
     trials, cells, beta = 20_000, 40, 0.05
     generator = np.random.default_rng()
     draw = generator.normal if isinstance(noise, Gaussian) else generator.laplace
-    sums = draw(0.0, scale_of(noise), size=(trials, cells)).sum(axis=1)
+    sums = draw(0.0, noise.size, size=(trials, cells)).sum(axis=1)
     beyond = int((sums > total_margin(noise, cells, beta)).sum())
     assert stats.binom.ppf(FALSE_ALARM, trials, 0.8 * beta) <= beyond <= stats.binom.isf(FALSE_ALARM, trials, beta)
     assert total_margin(noise, 0, beta) == 0
@@ -86,7 +86,7 @@ def test_noise_alone_seldom_occupies_a_run(noise):
     trials, ghosts, generator = 2_000, 0.01, np.random.default_rng()
     draw = generator.normal if isinstance(noise, Gaussian) else generator.laplace
     runs = tuple((size, total_margin(noise, size, ghosts / 30)) for size in RUNS)
-    looks = draw(0.0, scale_of(noise), size=(trials, 30))
+    looks = draw(0.0, noise.size, size=(trials, 30))
     seen = sum(CountedCells(EDGES, look, noise, math.inf, runs=runs).last is not None for look in looks)
     assert seen <= stats.binom.isf(FALSE_ALARM, trials, len(RUNS) * ghosts)
 

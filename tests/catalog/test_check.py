@@ -14,15 +14,15 @@ def check(load, shop):
     """Levels and messages about one subject; `duplicates` are the keys that the data repeats."""
 
     def about(subject, text, schema=shop, duplicates=()):
-        asked = []
+        probes = []
 
         def is_unique(table, columns):
-            asked.append((table, columns))
+            probes.append((table, columns))
             return (table, columns) not in duplicates
 
         findings = check_catalog(load(text), schema, is_unique=is_unique)
         assert all(isinstance(finding, Finding) and finding.message for finding in findings)
-        return [(finding.level, finding.message) for finding in findings if finding.subject == subject], asked
+        return [(finding.level, finding.message) for finding in findings if finding.subject == subject], probes
 
     return about
 
@@ -34,15 +34,15 @@ def _one(actual, phrase):
 
 
 def test_a_unit_that_the_database_enforces_is_verified_without_a_look_at_the_data(check):
-    actual, asked = check("Customers", HEAD + "  customers: {unit: id, unit_unique: true}\n")
+    actual, probes = check("Customers", HEAD + "  customers: {unit: id, unit_unique: true}\n")
     assert _one(actual, "`unit_unique` holds: the database enforces it") == "ok"
-    assert asked == []
+    assert probes == []
 
 
 def test_a_unit_that_is_unique_only_at_present_is_a_warning(check):
-    actual, asked = check("order_lines", HEAD + "  order_lines: {unit: LINE, unit_unique: true}\n")
+    actual, probes = check("order_lines", HEAD + "  order_lines: {unit: LINE, unit_unique: true}\n")
     assert _one(actual, "holds at present") == "warning"
-    assert asked == [("order_lines", ("line",))]
+    assert probes == [("order_lines", ("line",))]
 
 
 def test_a_unit_that_is_not_unique_is_an_error(check):
@@ -71,16 +71,16 @@ PATH = (
 
 
 def test_a_path_into_an_enforced_key_is_verified(check):
-    actual, asked = check("order_lines", PATH.replace("KEY", "id"))
+    actual, probes = check("order_lines", PATH.replace("KEY", "id"))
     assert _one(actual, "each row has one owner") == "ok"
-    assert asked == []
+    assert probes == []
 
 
 @pytest.mark.parametrize(("duplicates", "level"), [([], "warning"), ([("orders", ("customer_id",))], "error")])
 def test_a_path_into_a_key_that_is_not_enforced_is_asked_of_the_data(check, duplicates, level):
-    actual, asked = check("order_lines", PATH.replace("KEY", "customer_id"), duplicates=duplicates)
+    actual, probes = check("order_lines", PATH.replace("KEY", "customer_id"), duplicates=duplicates)
     assert _one(actual, "counts for each") == level
-    assert asked == [("orders", ("customer_id",))]
+    assert probes == [("orders", ("customer_id",))]
 
 
 ONE_EACH = (
@@ -107,9 +107,9 @@ def test_one_row_per_unit_along_enforced_steps_is_verified(check, shop, make_tab
     orders = make_table("orders", [["id"], ["customer_id"]], id=Type.INTEGER, customer_id=Type.INTEGER)
     lines = make_table("order_lines", [["order_id"]], order_id=Type.INTEGER)
     schema = Schema({**shop.tables, "orders": orders, "order_lines": lines})
-    actual, asked = check("order_lines", ONE_EACH, schema)
+    actual, probes = check("order_lines", ONE_EACH, schema)
     assert _one(actual, "`unit_unique` holds") == "ok"
-    assert asked == []
+    assert probes == []
 
 
 def test_every_table_that_does_not_fit_is_reported_with_its_line(check):
@@ -137,12 +137,12 @@ def test_what_only_the_owner_can_know_is_said_to_be_unknown(check):
         "  countries: {public: true}\n"
     )
     actual, _ = check("Customers", text)
-    assert _one(actual, "The bounds of `income` are your knowledge") == "unknown"
+    assert _one(actual, "The bounds of `income` are your declaration") == "unknown"
     assert _one(actual, "the values of `region`") == "unknown"
     assert _one(check("orders", text)[0], "5 rows per unit") == "unknown"
     assert _one(check("countries", text)[0], "shown to everybody") == "unknown"
     assert _one(check("connection", text)[0], "keeps your settings") == "unknown"
-    assert _one(check("analysts", text)[0], "on trust") == "unknown"
+    assert _one(check("analysts", text)[0], "does not verify the names") == "unknown"
     assert _one(check("shop", text)[0], "names one person") == "unknown"
     assert _one(check("shop", text)[0], "`size`") == "unknown"
 

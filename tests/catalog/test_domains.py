@@ -222,10 +222,12 @@ def test_a_list_and_a_table_at_once_are_refused(shop):
 def test_the_owner_is_told_where_the_values_come_from(load, shop):
     text = TEXT.replace("      Region:", "      active: {values: [true]}\n      Region:")
     findings = check_catalog(load(text), shop, is_unique=lambda _table, _columns: True)
-    told = [finding for finding in findings if finding.subject == "Customers" and "your word" in finding.message]
-    assert [finding.level for finding in told] == ["unknown", "unknown"]
-    assert "the values of `active` are" in told[0].message
-    assert "The values of `region` are those of `code` in `countries`" in told[1].message
+    declared = [
+        finding for finding in findings if finding.subject == "Customers" and "your declaration" in finding.message
+    ]
+    assert [finding.level for finding in declared] == ["unknown", "unknown"]
+    assert "the values of `active` are" in declared[0].message
+    assert "The values of `region` are those of `code` in `countries`" in declared[1].message
 
 
 def test_a_source_that_does_not_fit_is_an_error_for_the_owner(load, shop):

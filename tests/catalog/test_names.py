@@ -1,4 +1,4 @@
-"""How names are compared."""
+"""Comparison of names."""
 
 import duckdb
 import pytest

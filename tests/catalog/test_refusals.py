@@ -5,6 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hedgerow.catalog import codes, load_catalog
+from hedgerow.catalog.strict_yaml import MAX_BYTES
 from hedgerow.errors import CatalogError
 
 BASE = """\
@@ -323,7 +324,7 @@ WHOLE_FILES = [
     (b"dataset: shop\nversion: " + b"[" * 3000, 1, codes.SYNTAX),
     (b"dataset: shop\n# caf\xe9\n", 2, codes.ENCODING),
     ("dataset: shop\n".encode("utf-16"), 1, codes.ENCODING),
-    (b"#" * 1_000_001, 1, codes.FILE),
+    (b"#" * (MAX_BYTES + 1), 1, codes.FILE),
 ]
 
 

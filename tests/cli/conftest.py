@@ -1,7 +1,9 @@
 """A small shop on disk, and the program itself, run as people run it."""
 
 import json
+import os
 import shutil
+import signal
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 from hedgerow.cli import app
+from hedgerow.compiled import Query
+from hedgerow.execution import session as running
 
 CATALOG = """\
 dataset: shop
@@ -103,6 +107,23 @@ def run():
         return result
 
     return invoke
+
+
+@pytest.fixture
+def interrupted(monkeypatch):
+    """Presses Ctrl-C while the engine computes the first statement, which would take long."""
+    # A process that was started in the background does not have Python's own handler.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def compute(steps, private, receipt, snapshot):
+        patch.undo()
+        os.kill(os.getpid(), signal.SIGINT)
+        snapshot.read(Query("SELECT SUM(a.range * b.range) FROM range(100000) a, range(100000) b", (), ()))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(running, "first_pass", compute)
+        yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

@@ -28,15 +28,15 @@ COUNT = "SELECT COUNT(*) AS n FROM customers"
 
 
 @pytest.fixture
-def asked(run_json, shop):
+def queried_shop(run_json, shop):
     """A shop that was asked twice."""
     run_json("query", COUNT, *shop.options, "--epsilon", 0.2)
     run_json("query", COUNT, *shop.options, "--analyst", "alice")
     return shop
 
 
-def test_the_json_of_a_budget_has_the_keys_of_the_interface(run_json, asked):
-    actual = run_json("budget", "--catalog", asked.catalog)
+def test_the_json_of_a_budget_has_the_keys_of_the_interface(run_json, queried_shop):
+    actual = run_json("budget", "--catalog", queried_shop.catalog)
     promised = ["dataset", "limit", "spent", "remaining", "used", "queries", "analysts"]
     assert list(actual) == [*promised, "lifetime", "left", "accountants"]
     assert actual["dataset"] == "shop"
@@ -48,42 +48,42 @@ def test_the_json_of_a_budget_has_the_keys_of_the_interface(run_json, asked):
     assert actual["spent"]["epsilon"] + actual["remaining"]["epsilon"] == pytest.approx(3.0)
 
 
-def test_the_database_is_accepted_and_not_needed(run_json, asked):
-    asked.database.unlink()
-    assert run_json("budget", *asked.options)["queries"] == 2
+def test_the_database_is_accepted_and_not_needed(run_json, queried_shop):
+    queried_shop.database.unlink()
+    assert run_json("budget", *queried_shop.options)["queries"] == 2
 
 
-def test_people_see_bars_and_analysts(run, asked):
-    shown = run("budget", "--catalog", asked.catalog).stdout
+def test_people_see_bars_and_analysts(run, queried_shop):
+    shown = run("budget", "--catalog", queried_shop.catalog).stdout
     assert shown.startswith("shop: 2 questions so far, of a budget of epsilon 3\nused  █")
     assert shown.count("of the budget\n") == 1
     assert not any(words in shown for words in ("delta", "Gaussian noise", "accountant"))
-    details = run("budget", "--catalog", asked.catalog, "--details").stdout
+    details = run("budget", "--catalog", queried_shop.catalog, "--details").stdout
     assert "limit      epsilon 3, delta 1e-06" in details
     assert "Gaussian noise  █" in details
     assert "alice" in shown
     assert "SELECT" not in shown
 
 
-def test_the_history_shows_who_asked_what(run, run_json, asked):
-    shown = run("budget", "--catalog", asked.catalog, "--history").stdout
+def test_the_history_shows_who_asked_what(run, run_json, queried_shop):
+    shown = run("budget", "--catalog", queried_shop.catalog, "--history").stdout
     assert shown.count(COUNT) == 2
-    entries = run_json("budget", "--catalog", asked.catalog, "--history")["history"]
+    entries = run_json("budget", "--catalog", queried_shop.catalog, "--history")["history"]
     assert [entry["analyst"] for entry in entries] == [None, "default", "alice"]
     assert entries[1]["question"] == COUNT
     assert entries[1]["charge"]["epsilon"] == 0.2
 
 
-def test_the_chain_is_verified_on_request(run, run_json, asked):
-    actual = run_json("budget", "--catalog", asked.catalog, "--verify")["verified"]
+def test_the_chain_is_verified_on_request(run, run_json, queried_shop):
+    actual = run_json("budget", "--catalog", queried_shop.catalog, "--verify")["verified"]
     assert actual["charges"] == 2
-    shown = run("budget", "--catalog", asked.catalog, "--verify").stdout
+    shown = run("budget", "--catalog", queried_shop.catalog, "--verify").stdout
     assert "The chain holds" in shown
     assert actual["tip"] in shown
 
 
-def test_a_changed_trail_is_found(run, asked):
-    with sqlite3.connect(asked.ledger) as connection:
+def test_a_changed_trail_is_found(run, queried_shop):
+    with sqlite3.connect(queried_shop.ledger) as connection:
         triggers = connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall()
         for (name,) in triggers:
             connection.execute(f"DROP TRIGGER {name}")
@@ -92,31 +92,31 @@ def test_a_changed_trail_is_found(run, asked):
         ).fetchone()[0]
         connection.execute(f"UPDATE {table} SET body = replace(body, '0.2', '0.1') WHERE sequence = 1")
     connection.close()
-    assert run("budget", "--catalog", asked.catalog, "--verify").exit_code == 3
+    assert run("budget", "--catalog", queried_shop.catalog, "--verify").exit_code == 3
 
 
-def test_the_trail_is_printed_as_lines_of_json(run, asked):
-    lines = run("budget", "--catalog", asked.catalog, "--export", "-").stdout.splitlines()
+def test_the_trail_is_printed_as_lines_of_json(run, queried_shop):
+    lines = run("budget", "--catalog", queried_shop.catalog, "--export", "-").stdout.splitlines()
     assert [json.loads(line)["sequence"] for line in lines] == list(range(len(lines)))
     assert sum(json.loads(line)["kind"] == "charged" for line in lines) == 2
 
 
-def test_the_trail_is_written_to_a_file_of_its_own(run, run_json, asked):
-    file = asked.folder / "trail.jsonl"
-    assert run_json("budget", "--catalog", asked.catalog, "--export", file) == {
+def test_the_trail_is_written_to_a_file_of_its_own(run, run_json, queried_shop):
+    file = queried_shop.folder / "trail.jsonl"
+    assert run_json("budget", "--catalog", queried_shop.catalog, "--export", file) == {
         "export": {"file": str(file), "entries": 5}
     }
-    printed = run("budget", "--catalog", asked.catalog, "--export", "-").stdout
+    printed = run("budget", "--catalog", queried_shop.catalog, "--export", "-").stdout
     assert file.read_text() == printed
 
 
 @pytest.mark.parametrize(("name", "code"), [("shop.ledger", "export-exists"), ("nowhere/trail", "export-unwritable")])
-def test_an_export_never_overwrites_a_file(run, asked, name, code):
-    before = asked.ledger.read_bytes()
-    refused = run("budget", "--catalog", asked.catalog, "--export", asked.folder / name)
+def test_an_export_never_overwrites_a_file(run, queried_shop, name, code):
+    before = queried_shop.ledger.read_bytes()
+    refused = run("budget", "--catalog", queried_shop.catalog, "--export", queried_shop.folder / name)
     assert refused.exit_code == 2
     assert code in refused.stderr
-    assert asked.ledger.read_bytes() == before
+    assert queried_shop.ledger.read_bytes() == before
 
 
 def test_an_export_that_breaks_off_leaves_no_file(tmp_path):
@@ -129,42 +129,45 @@ def test_an_export_that_breaks_off_leaves_no_file(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_each_accountant_reports_what_it_would_prove_and_says_that_it_never_decides(run, run_json, asked):
-    actual = run_json("budget", "--catalog", asked.catalog)["accountants"]
+def test_each_accountant_reports_what_it_would_prove_and_says_that_it_never_decides(run, run_json, queried_shop):
+    actual = run_json("budget", "--catalog", queried_shop.catalog)["accountants"]
     assert (actual["decides"], actual["delta"]) == (False, 1e-6)
     epsilons = actual["epsilons"]
     assert list(epsilons) == ["basic", "zCDP", "RDP", "PLD", "GDP"]
     assert epsilons["GDP"] == pytest.approx(epsilons["PLD"], rel=1e-3)
     assert 0 < epsilons["GDP"] < epsilons["zCDP"] < epsilons["basic"] < 0.7
-    shown = run("budget", "--catalog", asked.catalog, "--details").stdout
+    shown = run("budget", "--catalog", queried_shop.catalog, "--details").stdout
     assert "A report, which never decides" in shown
     assert f"{epsilons['zCDP']:.4g}" in shown
 
 
-def test_without_the_extra_the_page_says_what_pld_needs(run, asked, monkeypatch):
+def test_without_the_extra_the_page_says_what_pld_needs(run, queried_shop, monkeypatch):
     for name in [name for name in sys.modules if name.split(".")[0] == "dp_accounting"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "dp_accounting", None)
-    result = run("budget", "--catalog", asked.catalog, "--details")
+    result = run("budget", "--catalog", queried_shop.catalog, "--details")
     assert result.exit_code == 0
     shown = result.stdout
     assert "pip install 'hedgerow[accountants]'" in shown
     assert "zCDP" in shown
 
 
-def test_a_chart_shows_spending_over_time_and_by_analyst(run, asked):
+def test_a_chart_shows_spending_over_time_and_by_analyst(run, queried_shop):
     for ending in ("svg", "html", "json"):
-        file = asked.folder / f"budget.{ending}"
-        assert run("budget", "--catalog", asked.catalog, "--chart", file).exit_code == 0
+        file = queried_shop.folder / f"budget.{ending}"
+        assert run("budget", "--catalog", queried_shop.catalog, "--chart", file).exit_code == 0
         assert all(words in file.read_text() for words in ("spending over time", "alice"))
-    drawn = json.loads((asked.folder / "budget.json").read_text())
+    drawn = json.loads((queried_shop.folder / "budget.json").read_text())
     steps, bars = (drawn["datasets"][panel["data"]["name"]] for panel in drawn["vconcat"])
     used = [row["used"] for row in steps]
     assert used == sorted(used)
     assert sum(row["used"] for row in bars) == pytest.approx(used[-1])
-    assert "<script src=" not in (asked.folder / "budget.html").read_text()
-    assert run("budget", "--catalog", asked.catalog, "--chart", "budget.txt").exit_code == 2
-    assert run("budget", "--catalog", asked.catalog, "--chart", asked.folder / "nowhere" / "b.svg").exit_code == 2
+    assert "<script src=" not in (queried_shop.folder / "budget.html").read_text()
+    assert run("budget", "--catalog", queried_shop.catalog, "--chart", "budget.txt").exit_code == 2
+    assert (
+        run("budget", "--catalog", queried_shop.catalog, "--chart", queried_shop.folder / "nowhere" / "b.svg").exit_code
+        == 2
+    )
 
 
 def test_an_unused_budget_has_nothing_to_report(run, run_json, shop):
@@ -183,8 +186,12 @@ def test_every_analyst_has_a_row_with_cap_and_use(run, run_json, shop):
     run_json("query", COUNT, *shop.options, "--analyst", "alice")
     run_json("query", COUNT, *shop.options, "--analyst", "bob", "--epsilon", 0.7)
     actual = run_json("budget", "--catalog", shop.catalog)["analysts"]
-    assert {name: each["limit"]["epsilon"] for name, each in actual.items()} == {"alice": 2, "bob": 1.5, "carol": 1}
-    assert {name: each["queries"] for name, each in actual.items()} == {"alice": 1, "bob": 1, "carol": 0}
+    assert {name: analyst["limit"]["epsilon"] for name, analyst in actual.items()} == {
+        "alice": 2,
+        "bob": 1.5,
+        "carol": 1,
+    }
+    assert {name: analyst["queries"] for name, analyst in actual.items()} == {"alice": 1, "bob": 1, "carol": 0}
     assert actual["carol"]["spent"] == {"epsilon": 0.0, "delta": 0.0}
     shown = run("budget", "--catalog", shop.catalog).stdout
     assert "carol" in shown
@@ -198,29 +205,31 @@ def test_a_lifetime_is_shown_beside_the_period(run, run_json, shop):
     actual = run_json("budget", "--catalog", shop.catalog)
     assert 0 < actual["lifetime"]["used"]["gaussian"] < actual["used"]["gaussian"]
     shown = run("budget", "--catalog", shop.catalog, "--details").stdout
-    assert "The budget is anew every 30 days.\n" in shown
+    assert "The budget is renewed every 30 days.\n" in shown
     assert "Over all periods together, of epsilon 6" in shown
 
 
-def test_a_larger_budget_counts_only_once_it_is_raised(run, run_json, asked):
-    asked.rewrite("epsilon: 3.0", "epsilon: 4.0")
-    refused = run("budget", "--catalog", asked.catalog)
+def test_a_larger_budget_counts_only_once_it_is_raised(run, run_json, queried_shop):
+    queried_shop.rewrite("epsilon: 3.0", "epsilon: 4.0")
+    refused = run("budget", "--catalog", queried_shop.catalog)
     assert refused.exit_code == 3
     assert "--raise" in refused.stderr
-    raised = run("budget", "--catalog", asked.catalog, "--raise")
+    raised = run("budget", "--catalog", queried_shop.catalog, "--raise")
     assert raised.exit_code == 0
     assert "The budget is raised" in raised.stderr
-    actual = run_json("budget", "--catalog", asked.catalog, "--history")
+    actual = run_json("budget", "--catalog", queried_shop.catalog, "--history")
     assert actual["limit"]["epsilon"] == 4.0
     assert actual["queries"] == 2
     assert [entry["status"] for entry in actual["history"]][-1] == "raised"
 
 
-def test_there_may_be_nothing_to_raise(run, run_json, asked):
-    result = run("budget", "--catalog", asked.catalog, "--raise")
+def test_there_may_be_nothing_to_raise(run, run_json, queried_shop):
+    result = run("budget", "--catalog", queried_shop.catalog, "--raise")
     assert result.exit_code == 0
     assert "nothing to raise" in result.stderr
-    statuses = [entry["status"] for entry in run_json("budget", "--catalog", asked.catalog, "--history")["history"]]
+    statuses = [
+        entry["status"] for entry in run_json("budget", "--catalog", queried_shop.catalog, "--history")["history"]
+    ]
     assert "raised" not in statuses
 
 
@@ -232,12 +241,13 @@ def test_a_bar_looks_full_or_empty_only_where_it_is(fraction, filled):
 
 
 def test_figures_are_never_rounded_to_nothing_or_all():
-    assert [percent(part) for part in (0.0, 1e-9, 0.0123, 0.99999, 1.0)] == [
+    assert [percent(part) for part in (0.0, 1e-9, 0.0123, 0.99999, 1.0, 5e9)] == [
         "0.00 %",
         "<0.01 %",
         "1.23 %",
         ">99.99 %",
         "100.00 %",
+        ">1,000 %",
     ]
     assert [figure(number) for number in (0.01234, 999.4, 123456.7)] == ["0.0123", "999", "123,457"]
     assert spending(Spending(0.5, 1e-8)) == "epsilon 0.5, delta 1e-08"

@@ -18,17 +18,17 @@ def test_it_says_that_it_is_not_for_analysts(run, shop):
 
 
 def test_it_says_whose_the_settings_of_the_connection_are(run_json, shop):
-    actual = [each for each in run_json("check", *shop.options)["findings"] if each["subject"] == "connection"]
-    assert any(each["level"] == "ok" and "read-only" in each["message"] for each in actual)
-    assert any("hand in" in each["message"] for each in actual)
+    actual = [finding for finding in run_json("check", *shop.options)["findings"] if finding["subject"] == "connection"]
+    assert any(finding["level"] == "ok" and "read-only" in finding["message"] for finding in actual)
+    assert any("pass in" in finding["message"] for finding in actual)
 
 
 def test_the_json_lists_every_finding(run_json, shop):
     actual = run_json("check", *shop.options)
     assert list(actual) == ["ok", "findings"]
     assert actual["ok"] is True
-    assert all(list(each) == ["level", "subject", "message", "basis"] for each in actual["findings"])
-    assert {each["level"] for each in actual["findings"]} == {"ok", "warning", "unknown"}
+    assert all(list(finding) == ["level", "subject", "message", "basis"] for finding in actual["findings"])
+    assert {finding["level"] for finding in actual["findings"]} == {"ok", "warning", "unknown"}
 
 
 def test_a_unit_that_is_not_unique_is_an_error(run, shop):

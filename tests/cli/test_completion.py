@@ -19,8 +19,8 @@ def complete(run, shop, monkeypatch):
     monkeypatch.chdir(shop.folder)
 
     def words(line):
-        asked = {"COMP_WORDS": line, "COMP_CWORD": str(line.count(" ")), "_HEDGEROW_COMPLETE": "complete_bash"}
-        return run(env=asked).stdout.split()
+        environment = {"COMP_WORDS": line, "COMP_CWORD": str(line.count(" ")), "_HEDGEROW_COMPLETE": "complete_bash"}
+        return run(env=environment).stdout.split()
 
     return words
 

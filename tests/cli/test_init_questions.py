@@ -3,6 +3,7 @@
 import duckdb
 import pytest
 
+from hedgerow.catalog import load_catalog
 from hedgerow.cli.errors import UsageError
 from hedgerow.cli.init import read_schema
 from hedgerow.cli.init_questions import PRESETS, choose_budget, choose_people
@@ -37,6 +38,20 @@ def test_the_number_of_questions_sets_budget_noise_and_price():
     assert 2000 <= most.questions < 10_000
 
 
+@pytest.mark.parametrize(("epsilon", "delta"), [(1e6, 1e-6), (1e-6, 1e-6), (3.0, 1e-15)])
+def test_the_catalog_of_any_budget_loads(run, shop, epsilon, delta):
+    """The default price stays within the limits of a statement."""
+    result = run(
+        "init", shop.database, "--force", "--person", "customers.id", "--yes", "--epsilon", epsilon, "--delta", delta
+    )
+    assert result.exit_code == 0, result.stderr
+    text = shop.catalog.read_text(encoding="utf-8").replace("unit: ???", "public: true")
+    shop.catalog.write_text(text, encoding="utf-8")
+    loaded = load_catalog(shop.catalog)
+    assert loaded.budget.epsilon == epsilon
+    assert loaded.defaults.epsilon == pytest.approx(min(max(epsilon / 10, 1e-6), 1000))
+
+
 def test_what_is_stated_in_advance_is_not_asked():
     choice = choose_budget(None, 2.0, 1e-6, 0.5, answers("thous"))
     assert (choice.policy.epsilon, choice.policy.pure_epsilon, choice.price[0]) == (2.0, 0.5, 0.033)
@@ -46,15 +61,15 @@ def test_what_is_stated_in_advance_is_not_asked():
 
 def test_an_answer_that_cannot_be_read_is_asked_for_again(shop, capsys):
     schema = read_schema(str(shop.database))
-    asked = answers("none", "", "nobody", "CUSTOMER_ID", "many", "4")
-    people = choose_people(schema, {}, (), None, asked)
+    prompt = answers("none", "", "nobody", "CUSTOMER_ID", "many", "4")
+    people = choose_people(schema, {}, (), None, prompt)
     assert people.columns == {"customers": "id", "orders": "customer_id"}
     assert people.public == {"countries"}
     assert people.max_rows == 4
-    told = capsys.readouterr().err
-    assert "orders has no column nobody." in told
-    assert "'many' is no number of rows." in told
-    assert "north" not in told
+    printed = capsys.readouterr().err
+    assert "orders has no column nobody." in printed
+    assert "'many' is not a number of rows." in printed
+    assert "north" not in printed
 
 
 def test_a_person_is_stated_by_column_by_table_and_column_or_by_row(shop):
@@ -84,6 +99,11 @@ def test_the_catalog_of_a_csv_file_states_its_types(run, files):
     assert "max_rows: 3" in lines
     assert run("check").exit_code == 0
     assert run("quote", "SELECT COUNT(*) FROM visits WHERE x > 1 AND flag AND day > DATE '2020-01-01'").exit_code == 0
+
+
+def test_spaces_around_a_name_are_visible(run, tmp_path):
+    (tmp_path / "t.csv").write_text(" id ,x\n1,2\n")
+    assert 'There are: " id ", x.' in run("init", tmp_path / "t.csv", "--person", "id", "--yes").stderr
 
 
 def test_rows_of_files_get_a_number_in_a_private_copy(run, run_json, files):
@@ -116,6 +136,15 @@ def test_force_replaces_a_project_that_opens_another_database(run_json, files):
     again = run_json("init", "data", "--person", "row", "--force")
     assert sorted(again["kept"]) == ["data.ledger.old1", "data.yaml.old1", "hedgerow.toml.old1"]
     assert 'database = "data.duckdb"' in (files / "hedgerow.toml").read_text()
+
+
+def test_the_first_question_that_is_printed_is_answered(run, files):
+    printed = run("init", "data", "--person", "id", "--yes").stdout
+    [question] = [line for line in printed.splitlines() if "hedgerow query" in line]
+    assert "10 of one person count in full" in printed
+    assert "count(*)" in run("query", question.split('"')[1]).stdout.lower()
+    again = run("init", "data", "--person", "id", "--yes", "--force").stdout
+    assert question in again.splitlines()
 
 
 def test_people_are_told_what_was_chosen(run, files):

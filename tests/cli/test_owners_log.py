@@ -30,7 +30,7 @@ COSTS = "SELECT SUM(cost) AS s FROM visits"
 @pytest.fixture(autouse=True)
 def _handlers():
     """Each test begins and ends without files of the owner's log; commands run in this process leave theirs."""
-    for handler in [each for each in owners_log.log.handlers if isinstance(each, OwnersFile)]:
+    for handler in [attached for attached in owners_log.log.handlers if isinstance(attached, OwnersFile)]:
         owners_log.log.removeHandler(handler)
     owners_log._users.clear()
     before = list(owners_log.log.handlers)
@@ -222,9 +222,9 @@ def test_the_cause_of_a_bug_goes_to_the_owners_log_alone(log, capsys):
     keep_owners_log()
     guarded(command, as_json=False)
     assert "Ada Lovelace, 4711" in log.read_text()
-    told = capsys.readouterr().err
-    assert "4711" not in told
-    assert LOGGED in told.replace("\n", " ")
+    printed = capsys.readouterr().err
+    assert "4711" not in printed
+    assert LOGGED in printed.replace("\n", " ")
 
 
 def test_a_bug_without_a_log_says_so(unheard, capsys):
@@ -233,9 +233,9 @@ def test_a_bug_without_a_log_says_so(unheard, capsys):
 
     unheard()
     guarded(command, as_json=False)
-    told = capsys.readouterr().err.replace("\n", " ")
-    assert NOT_LOGGED in told
-    assert SECRET not in told
+    printed = capsys.readouterr().err.replace("\n", " ")
+    assert NOT_LOGGED in printed
+    assert SECRET not in printed
 
 
 def test_a_log_that_cannot_be_written_does_not_stop_the_program(tmp_path, monkeypatch, capsys):

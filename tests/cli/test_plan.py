@@ -44,7 +44,7 @@ def test_people_see_prices_totals_and_why_pld_is_allowed(run, shop, plan):
     assert "free" in shown
     assert "(tightest)" in shown
     assert "The ledger's filter would admit all 3 of them now." in shown
-    assert "PLD may be believed here, and only here" in shown
+    assert "PLD is valid here, and only here" in shown
     assert "Nothing was spent" in " ".join(shown.split())
 
 

@@ -30,9 +30,38 @@ def test_options_override_the_file(run_json, project):
     assert [entry["analyst"] for entry in history if entry.get("analyst")] == ["bob"]
 
 
-@pytest.mark.parametrize("command", [("quote", QUESTION), ("check",), ("budget",)])
+EXPERIMENT = ("experiment", "ask", "--table", "customers", "--treated", "region = 'north'", "--average", "income")
+RISK = ("ratio", "ab", "--table", "customers", "--outcome", "income > 9", "--treatment-is", "region = 'north'")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("quote", QUESTION),
+        ("check",),
+        ("budget",),
+        ("prepare",),
+        ("audit", QUESTION, "--depth", "release", "--runs", "20", "--only", "high values"),
+        EXPERIMENT,
+        (*RISK, "--epsilon", "0.25"),
+    ],
+    ids=lambda command: command[0],
+)
 def test_every_command_finds_it(run, project, command):
     assert run(*command).exit_code == 0
+
+
+def test_another_catalog_has_another_ledger(run_json, project):
+    other = project.folder / "other.yaml"
+    other.write_text(project.catalog.read_text().replace("dataset: shop", "dataset: other"))
+    file = project.folder / "hedgerow.toml"
+    file.write_text(file.read_text().replace("[defaults]", 'ledger = "kept.ledger"\n[defaults]'))
+    run_json("query", QUESTION)
+    run_json("query", QUESTION, "--catalog", other)
+    run_json("query", QUESTION, "--catalog", project.catalog)
+    assert [path.name for path in sorted(project.folder.glob("*.ledger"))] == ["kept.ledger", "other.ledger"]
+    assert run_json("budget")["dataset"] == "shop"
+    assert run_json("budget", "--catalog", other)["dataset"] == "other"
 
 
 def test_a_project_file_that_cannot_be_read_is_told(run, project):
@@ -68,10 +97,10 @@ def test_database_and_catalog_are_missed_at_once(run, shop, monkeypatch):
     monkeypatch.chdir(shop.folder)
     both = run("query", QUESTION)
     assert both.exit_code == 2
-    assert "error [no-project]: Nothing says which database and catalog to open" in both.stderr
+    assert "error [no-project]: No database and no catalog was named" in both.stderr
     assert "Pass --db DATABASE --catalog CATALOG.yaml" in both.stderr
     one = run("query", QUESTION, "--catalog", shop.catalog)
-    assert "which database to open" in one.stderr
-    assert "which catalog to open" in run("query", QUESTION, "--db", shop.database).stderr
-    assert "which database to open" in run("query", QUESTION, env={"HEDGEROW_CATALOG": str(shop.catalog)}).stderr
-    assert "which catalog to open" in run("budget").stderr
+    assert "No database was named" in one.stderr
+    assert "No catalog was named" in run("query", QUESTION, "--db", shop.database).stderr
+    assert "No database was named" in run("query", QUESTION, env={"HEDGEROW_CATALOG": str(shop.catalog)}).stderr
+    assert "No catalog was named" in run("budget").stderr

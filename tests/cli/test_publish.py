@@ -14,6 +14,9 @@ SELECT region, COUNT(*) AS n, AVG(income) AS income FROM customers GROUP BY regi
 SELECT COUNT(*) AS n FROM customers;
 """
 
+LOOSER = 1.07
+"""The sum over the events of a release with tested groups is up to 7 % looser than their exact profile (errata, 28)."""
+
 
 @pytest.fixture
 def report(shop):
@@ -39,9 +42,13 @@ def parsed(result):
 def test_a_report_is_published_checked_and_published_again_for_free(run, shop, report, keyed):
     folder = str(shop.folder / "release")
     words = ["publish", report, "-o", folder, "--epsilon", "1", *shop.options]
+    quote = parsed(run(*words, "--plan", "--json"))
+    assert (quote["queries"].keys(), quote["charge"]["epsilon"]) == ({"regions", "all"}, 1)
+    assert not (shop.folder / "release").exists()
     first = parsed(run(*words, "--json"))
+    assert sorted(first["tables"]["together"] + first["tables"]["apart"]) == ["all", "regions"]
     assert (first["written"], first["key"]["public"]) == (True, keyed)
-    assert first["guarantee"]["epsilon"] == pytest.approx(1, rel=0.02)
+    assert 1 <= first["guarantee"]["epsilon"] <= LOOSER
     assert {"index.html", "certificate.json", "data/regions.csv", "data/all.parquet"} <= set(first["files"])
     spent = parsed(run("budget", "--catalog", str(shop.catalog), "--json"))["queries"]
     again = parsed(run(*words, "--json"))

@@ -2,6 +2,10 @@
 
 import json
 
+import pytest
+
+from hedgerow.cli.errors import INTERRUPTED
+
 BY_REGION = "SELECT region, AVG(income) AS mean_income FROM customers GROUP BY region"
 
 
@@ -31,7 +35,7 @@ def test_the_json_of_an_answer_has_the_keys_of_the_interface(run_json, shop):
     assert 0 < actual["charge"]["share"] < 1
     assert list(actual["remaining"]) == ["epsilon", "delta"]
     assert 0 < actual["remaining"]["epsilon"] < 3
-    assert all(set(each) >= {"measure", "kind", "scale", "sensitivity"} for each in actual["mechanisms"])
+    assert all(set(release) >= {"measure", "kind", "scale", "sensitivity"} for release in actual["mechanisms"])
     assert actual["reused"] is False
 
 
@@ -94,9 +98,9 @@ def test_fewer_rows_for_each_person_mean_less_noise(run_json, shop):
     count = "SELECT COUNT(*) AS n FROM orders"
     (usual,), (tighter,) = (
         [
-            each["scale"]
-            for each in run_json("quote", count, *shop.options, *more)["mechanisms"]
-            if each["measure"] == "rows"
+            release["scale"]
+            for release in run_json("quote", count, *shop.options, *more)["mechanisms"]
+            if release["measure"] == "rows"
         ]
         for more in ([], ["--max-rows", 1])
     )
@@ -114,7 +118,7 @@ def test_fewer_groups_for_each_person_mean_less_noise(run_json, shop):
 def test_laplace_noise_is_used_where_the_owner_kept_some_epsilon_for_it(run_json, shop):
     shop.rewrite("delta: 1e-6}", "delta: 1e-6, pure_epsilon: 3.0}")
     actual = run_json("query", "SELECT COUNT(*) AS n FROM customers", *shop.options, "--mechanism", "laplace")
-    assert {each["kind"] for each in actual["mechanisms"]} == {"laplace"}
+    assert {release["kind"] for release in actual["mechanisms"]} == {"laplace"}
 
 
 def test_another_ledger_and_another_analyst_can_be_named(run_json, shop):
@@ -144,3 +148,14 @@ def test_everything_that_is_missing_is_said_at_once_in_words_of_the_command_line
     assert result.exit_code == 2
     assert "Pass --epsilon 0.3 --delta 1e-8 --max-rows 10 --bounds auto, or write CLIP" in result.stderr
     assert "  tables:\n    orders:\n      max_rows: 10\n      columns:\n        price: {lower: ???" in result.stderr
+
+
+@pytest.mark.usefixtures("interrupted")
+def test_control_c_stops_the_engine_and_says_that_the_question_was_charged(run, run_json, shop):
+    question = ["query", "SELECT COUNT(*) AS n FROM customers", *shop.options]
+    stopped = run(*question)
+    assert stopped.exit_code == INTERRUPTED
+    assert "Stopped. The question had been charged" in stopped.stderr
+    assert "asked again, it is covered by that charge" in stopped.stderr
+    assert run(*question).exit_code == 0
+    assert run_json("budget", "--catalog", shop.catalog)["queries"] == 1

@@ -120,7 +120,7 @@ def test_noisy_counts_may_lie_outside_of_what_is_possible(run_json):
 def test_a_table_is_asked_privately_and_charged_once(run_json, experiment, shop):
     actual = run_json(*experiment, "--epsilon", 0.5)
     assert actual["columns"] == ["lift", "relative_risk", "risk_difference"]
-    assert len([each for each in actual["mechanisms"] if each["measure"].startswith("rows where")]) == 4
+    assert len([release for release in actual["mechanisms"] if release["measure"].startswith("rows where")]) == 4
     assert actual["charge"]["epsilon"] <= 0.5
     assert actual["query"].startswith("SELECT LIFT(income > 50000, region = 'north') AS lift")
     (bars,) = actual["intervals"]
@@ -143,6 +143,14 @@ def test_all_people_have_all_three_statistics(run, experiment):
     shown = run(*experiment, "--epsilon", 1).stdout
     for words in ("lift", "relative risk", "difference", "population", "± at 0.95 confidence"):
         assert words in shown
+
+
+def test_empty_columns_about_a_population_are_explained(run, shop):
+    """People have several rows in this table."""
+    words = ["--table", "orders", "--outcome", "price > 200", "--treatment-is", "number % 2 = 0"]
+    shown = run("ratio", "ab", *words, *shop.options, "--epsilon", 1).stdout
+    assert "note: population and p are empty" in shown
+    assert "one row per person (unit_unique)" in " ".join(shown.split())
 
 
 def test_a_key_may_be_called_like_a_statistic(run, experiment):

@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 import stat
 import subprocess
 import sys
@@ -17,11 +16,9 @@ from prompt_toolkit.output import DummyOutput
 import hedgerow as hr
 from hedgerow.cli.dot_commands import COMMANDS, inputs
 from hedgerow.cli.errors import INTERRUPTED
-from hedgerow.cli.prompt import PromptTerminal, ShellCompleter, history_file, open_history
+from hedgerow.cli.prompt import FUNCTIONS, PromptTerminal, ShellCompleter, complete_sql, history_file, open_history
 from hedgerow.cli.shell import converse
 from hedgerow.cli.shell_session import SETTINGS, ShellSession
-from hedgerow.cli.sql_completion import FUNCTIONS, complete_sql
-from hedgerow.execution import session as running
 
 COUNT = "SELECT COUNT(*) AS n FROM customers"
 
@@ -83,6 +80,19 @@ def test_only_the_listed_commands_exist(ask):
     assert result.exit_code == 2
     assert "There is no command .shell." in result.stderr
     assert [line.split()[0] for line in result.stdout.splitlines()[: len(COMMANDS)]] == list(COMMANDS)
+
+
+def test_a_misspelt_command_is_told_the_right_one(ask):
+    assert "hint: Did you mean .tables?" in ask(".tabels\n").stderr
+
+
+def test_hints_name_the_settings_of_the_shell(ask):
+    """Options of the command line cannot be written here."""
+    result = ask(f"SELECT AVG(number) FROM orders;\n{COUNT};\n.export answer.foo\n")
+    assert "Write .set bounds auto, or write CLIP" in result.stderr
+    assert "Choose an extension such as .csv" in result.stderr
+    assert "--format" not in result.stderr
+    assert "--bounds" not in result.stderr
 
 
 def test_schema_shows_types_bounds_and_keys_of_one_table(ask):
@@ -183,21 +193,8 @@ def test_control_c_clears_the_line_and_control_d_leaves(session, tmp_path):
     assert session.status == 0
 
 
-@pytest.fixture
-def interruptible():
-    """Python's own handler, which a process that was started in the background does not have."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.usefixtures("interruptible")
-def test_control_c_stops_the_running_statement_and_keeps_the_shell(session, tmp_path, monkeypatch, capsys):
-    def interrupted(*_):
-        monkeypatch.undo()
-        signal.raise_signal(signal.SIGINT)
-
-    monkeypatch.setattr(running, "first_pass", interrupted)
+@pytest.mark.usefixtures("interrupted")
+def test_control_c_stops_the_running_statement_and_keeps_the_shell(session, tmp_path, capsys):
     type_in(session, f"{COUNT};\n.mode csv\n{COUNT};\n\x04", tmp_path)
     assert session.status == INTERRUPTED
     shown = capsys.readouterr()
@@ -235,7 +232,7 @@ def test_tables_columns_keys_and_functions_are_completed(database):
     assert completions(database, "SELECT COUNT(*) FROM customers WHERE region IN ('mars', 'n") == ["north'"]
     assert completions(database, "SELECT COUNT(*) FROM orders WHERE city = '") == []
     assert completions(database, "SELECT COUNT(*) FROM customers WHERE region = 'south' AND inc") == ["income"]
-    assert completions(database, "SELECT quantil") == ["QUANTILE("]
+    assert completions(database, "SELECT quantil") == ["QUANTILE(", "QUANTILE_CONT(", "QUANTILE_DISC("]
     assert completions(database, "sel") == ["SELECT"]
 
 

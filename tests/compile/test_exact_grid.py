@@ -7,7 +7,7 @@ from fractions import Fraction
 import duckdb
 import pytest
 
-from hedgerow.compile.exact_grid import exact_grid_integer
+from hedgerow.compile.scalars import exact_grid_integer
 from hedgerow.dialects import DUCKDB
 from hedgerow.expressions.nodes import Column
 from hedgerow.expressions.ranges import Range

@@ -52,14 +52,18 @@ class Pair:
 LONG = {"test_a_dashboard_is_the_same_everywhere"}
 """Reason of tests that run in `make slow` alone: dashboards put together what the others ask one by one."""
 
+LONG_ON_SPARK = {"test_every_form_of_a_statement_has_the_same_integers"}
+"""Likewise: it takes seconds to plan each of the forms, and `tests/backends/spark` compares those of one question."""
 
-def _marks(test):
-    return [pytest.mark.slow] if test in LONG else []
+
+def _marks(test, engine):
+    return [pytest.mark.slow] if test in LONG or (engine == "spark" and test in LONG_ON_SPARK) else []
 
 
 def pytest_generate_tests(metafunc):
     if "engine" in metafunc.fixturenames:
-        marked = [pytest.param(name, marks=_marks(metafunc.function.__name__)) for name in ENGINES]
+        engines = getattr(metafunc.module, "ONLY", ENGINES)
+        marked = [pytest.param(name, marks=_marks(metafunc.function.__name__, name)) for name in engines]
         metafunc.parametrize("engine", marked, indirect=True)
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from hedgerow.catalog import load_catalog
-from hedgerow.compile import declared, program
+from hedgerow.compile import program, rows
 from hedgerow.compiled import DECLARED
 
 from .tables import KEYS, label
@@ -29,7 +29,7 @@ DECLARED_VALUES = {
 }
 """Values of which some occur in the rows and others do not; some rows have keys that are not among them."""
 
-ASKED = "SELECT {keys}, COUNT(*) AS n, SUM(amount) AS total FROM many_keys GROUP BY {keys}"
+COUNT_AND_TOTAL = "SELECT {keys}, COUNT(*) AS n, SUM(amount) AS total FROM many_keys GROUP BY {keys}"
 
 
 @pytest.fixture(scope="module")
@@ -58,17 +58,17 @@ def with_declared(catalog, *columns):
 
 @pytest.mark.parametrize("column", ["label", "number", "flag"])
 def test_declared_keys_are_the_same_everywhere(engine, catalog, column):
-    assert agree(engine, ASKED.format(keys=column), catalog=with_declared(catalog, column))
+    assert agree(engine, COUNT_AND_TOTAL.format(keys=column), catalog=with_declared(catalog, column))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("column", ["ratio", "price"])
 def test_declared_numbers_are_the_same_everywhere(engine, catalog, column):
-    assert agree(engine, ASKED.format(keys=column), catalog=with_declared(catalog, column))
+    assert agree(engine, COUNT_AND_TOTAL.format(keys=column), catalog=with_declared(catalog, column))
 
 
 def test_declared_keys_are_the_same_everywhere_where_a_person_has_one_row(engine, catalogs):
-    assert agree(engine, ASKED.format(keys="label"), catalog=with_declared(catalogs[1], "label"))
+    assert agree(engine, COUNT_AND_TOTAL.format(keys="label"), catalog=with_declared(catalogs[1], "label"))
 
 
 def test_sums_without_keys_are_the_same_everywhere_where_some_people_have_many_rows(engine, catalog):
@@ -77,27 +77,27 @@ def test_sums_without_keys_are_the_same_everywhere_where_some_people_have_many_r
 
 @pytest.mark.parametrize("keys", ["label, day", "number, flag", pytest.param("ratio, price", marks=pytest.mark.slow)])
 def test_selected_keys_are_the_same_everywhere(engine, catalog, keys):
-    assert agree(engine, ASKED.format(keys=keys), catalog=catalog)
+    assert agree(engine, COUNT_AND_TOTAL.format(keys=keys), catalog=catalog)
 
 
 @pytest.mark.parametrize("column", ["label", "number", "ratio", "price"])
 def test_a_table_of_keys_gives_the_integers_of_a_list(duckdb_side, catalog, column, monkeypatch):
     backend, _ = duckdb_side
-    (part,) = planned(backend.schema(), ASKED.format(keys=column), catalog=with_declared(catalog, column))
+    (part,) = planned(backend.schema(), COUNT_AND_TOTAL.format(keys=column), catalog=with_declared(catalog, column))
     as_table = measured(backend, part)
     assert len(as_table["first_pass"]) > KEYS // 4
-    monkeypatch.setattr(declared, "MAX_LISTED", 10 * KEYS)
+    monkeypatch.setattr(rows, "MAX_LISTED", 10 * KEYS)
     assert measured(backend, part) == as_table
 
 
 def test_releases_of_one_statement_load_keys_of_their_own(duckdb_side, catalog):
     """Both have a first key of the same name, and other values."""
     backend, _ = duckdb_side
-    asked = with_declared(catalog, "label", "number")
+    declared = with_declared(catalog, "label", "number")
     tables = {
         column: dict(program(part, backend.dialect, NONCE).declared)
         for column in ("label", "number")
-        for part in planned(backend.schema(), ASKED.format(keys=column), catalog=asked)
+        for part in planned(backend.schema(), COUNT_AND_TOTAL.format(keys=column), catalog=declared)
     }
     assert [len(loaded) for loaded in tables.values()] == [1, 1]
     assert not tables["label"].keys() & tables["number"].keys()
@@ -107,8 +107,8 @@ def test_few_declared_keys_are_listed(duckdb_side, catalog):
     backend, _ = duckdb_side
     table = with_declared(catalog, "number").tables["many_keys"]
     few = replace(table.columns["number"], values=(1, 2, 3))
-    asked = replace(catalog, tables={"many_keys": replace(table, columns={**table.columns, "number": few})})
-    (part,) = planned(backend.schema(), ASKED.format(keys="number"), catalog=asked)
+    declared = replace(catalog, tables={"many_keys": replace(table, columns={**table.columns, "number": few})})
+    (part,) = planned(backend.schema(), COUNT_AND_TOTAL.format(keys="number"), catalog=declared)
     steps = program(part, backend.dialect, NONCE)
     assert not steps.declared
     assert DECLARED not in steps.first_pass.sql

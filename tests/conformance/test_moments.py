@@ -17,7 +17,7 @@ from .tables import ZONES, moments
 LAST = dt.datetime(2100, 1, 1, tzinfo=dt.UTC)
 
 
-def asked(engine, text, zone):
+def rows_of(engine, text, zone):
     """The rows of a query over the table of points in time, as if it were public."""
     seen = DeclaredColumn("seen", type=Type.TIMESTAMP, instant=True)  # where the database does not say so itself
     written = DeclaredColumn("written", type=Type.TIMESTAMP, instant=True)
@@ -41,7 +41,7 @@ def near(rows):
 
 @pytest.mark.parametrize("zone", ["UTC", *ZONES])
 def test_a_point_in_time_is_read_in_the_zone_of_the_catalog(engine, zone):
-    actual = asked(engine, "SELECT id, seen FROM moments", zone)
+    actual = rows_of(engine, "SELECT id, seen FROM moments", zone)
     got = {row["c0"]: row["c1"] for row in actual}
     rows = moments().rows
     assert got.keys() == {row[0] for row in rows}
@@ -50,14 +50,14 @@ def test_a_point_in_time_is_read_in_the_zone_of_the_catalog(engine, zone):
 
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin"])
 def test_text_with_an_offset_is_the_point_in_time_that_it_says(engine, zone):
-    got = {row["c0"]: row["c1"] for row in asked(engine, "SELECT id, written FROM moments", zone)}
+    got = {row["c0"]: row["c1"] for row in rows_of(engine, "SELECT id, written FROM moments", zone)}
     assert [got[row[0]] for row in near(moments().rows)] == [shown(row[1], zone) for row in near(moments().rows)]
 
 
 @pytest.mark.parametrize("zone", ZONES)
 def test_another_zone_is_named_in_the_query(engine, zone):
     text = f"SELECT id, seen AT TIME ZONE '{zone}' FROM moments"
-    got = {row["c0"]: row["c1"] for row in asked(engine, text, "Asia/Tokyo")}
+    got = {row["c0"]: row["c1"] for row in rows_of(engine, text, "Asia/Tokyo")}
     assert [got[row[0]] for row in near(moments().rows)] == [shown(row[1], zone) for row in near(moments().rows)]
 
 
@@ -67,7 +67,7 @@ def test_functions_of_dates_are_those_of_the_zone(engine, zone):
         "SELECT id, EXTRACT(hour FROM seen), DATE_TRUNC('day', seen), CAST(seen AS DATE), "
         "EXTRACT(epoch FROM seen), seen + INTERVAL 1 DAY FROM moments"
     )
-    got = {row["c0"]: tuple(row.values())[1:] for row in asked(engine, text, zone)}
+    got = {row["c0"]: tuple(row.values())[1:] for row in rows_of(engine, text, zone)}
     for number, seen, *_ in near(moments().rows):
         local = shown(seen, zone)
         if local is None:
@@ -84,7 +84,7 @@ def test_functions_of_dates_are_those_of_the_zone(engine, zone):
 )
 def test_a_constant_with_an_offset_is_a_point_in_time(engine, constant):
     at = dt.datetime(2024, 3, 31, 1, tzinfo=dt.UTC)
-    actual = asked(engine, f"SELECT id FROM moments WHERE seen < {constant}", "Asia/Kolkata")
+    actual = rows_of(engine, f"SELECT id FROM moments WHERE seen < {constant}", "Asia/Kolkata")
     assert {row["c0"] for row in actual} == {n for n, seen, *_ in moments().rows if seen is not None and seen < at}
 
 
@@ -95,14 +95,14 @@ def test_parts_of_a_time_of_day_are_the_same(engine):
         "SELECT id, EXTRACT(hour FROM clock), EXTRACT(minute FROM clock), EXTRACT(second FROM clock), "
         "EXTRACT(microsecond FROM clock), clock < '12:30', clock FROM moments"
     )
-    got = {row["c0"]: tuple(row.values())[1:] for row in asked(engine, text, "UTC")}
+    got = {row["c0"]: tuple(row.values())[1:] for row in rows_of(engine, text, "UTC")}
     for number, _, clock, *_ in moments().rows:
         micros = clock.second * 1_000_000 + clock.microsecond
         assert got[number] == (clock.hour, clock.minute, clock.second, micros, clock < dt.time(12, 30), clock)
 
 
 def test_a_time_of_day_has_one_text(engine):
-    actual = asked(engine, "SELECT id, CAST(clock AS VARCHAR) FROM moments", "UTC")
+    actual = rows_of(engine, "SELECT id, CAST(clock AS VARCHAR) FROM moments", "UTC")
     texts = {number: clock.isoformat() for number, _, clock, *_ in moments().rows}
     assert {row["c0"]: row["c1"] for row in actual} == {
         number: text.rstrip("0") if "." in text else text for number, text in texts.items()
@@ -110,7 +110,7 @@ def test_a_time_of_day_has_one_text(engine):
 
 
 def test_an_identifier_is_text_in_one_form(engine):
-    actual = asked(engine, "SELECT id, token, LENGTH(token) FROM moments", "UTC")
+    actual = rows_of(engine, "SELECT id, token, LENGTH(token) FROM moments", "UTC")
     assert {(row["c0"], row["c1"], row["c2"]) for row in actual} == {
         (number, str(token), 36) for number, _, _, token, _ in moments().rows
     }
@@ -119,4 +119,4 @@ def test_an_identifier_is_text_in_one_form(engine):
 def test_identifiers_can_be_joined_and_compared(engine):
     first = moments().rows[0][3]
     text = f"SELECT a.id FROM moments a JOIN moments b ON a.token = b.token WHERE b.id = 0 AND a.token = '{first}'"
-    assert {row["c0"] for row in asked(engine, text, "UTC")} == {r[0] for r in moments().rows if r[3] == first}
+    assert {row["c0"] for row in rows_of(engine, text, "UTC")} == {r[0] for r in moments().rows if r[3] == first}

@@ -88,10 +88,10 @@ def words(dialect):
 
 @cache
 def _corpus():
-    asked = [*QUESTIONS, *CLAUSES]
+    texts = [*QUESTIONS, *CLAUSES]
     with tables.reference(tables.shop()) as connection:
         schema = DuckDB(connection, handed_in=True).schema()
-        return [plan for text in asked for plan in planned(schema, text)]
+        return [plan for text in texts for plan in planned(schema, text)]
 
 
 def rotated(names, start):
@@ -114,7 +114,7 @@ def held(names):
     }
 
 
-def asked(text, chosen):
+def question_of(text, chosen):
     """The question about three tables, in the default dialect."""
     parts = {}
     for (table, columns), letter in zip(chosen, ("", "_b", "_c"), strict=True):
@@ -126,7 +126,7 @@ def roles(columns, letter):
     return {f"{role}{letter}": f'"{c}"' for role, c in zip(("unit", "key", "value"), columns, strict=True)}
 
 
-def asked_together(text, left, right):
+def question_of_unions(text, left, right):
     """The question about two unions of tables; their columns are called as those of the first."""
     sides = {}
     for side, letter in ((left, ""), (right, "_b")):
@@ -190,7 +190,7 @@ def compared(opened, name, questions):
     backend, schema, every = engine_of(opened, name)
 
     def of(text, chosen):
-        return integers(backend, schema, asked(text, chosen), catalog_of(chosen[:2], chosen[2:]))
+        return integers(backend, schema, question_of(text, chosen), catalog_of(chosen[:2], chosen[2:]))
 
     expected = {}
     for start in range(len(every)):
@@ -198,7 +198,7 @@ def compared(opened, name, questions):
         for text in questions(start):
             if text not in expected:
                 expected[text] = of(text, rotated(ORDINARY, 0))
-            assert of(text, chosen) == expected[text], asked(text, chosen)
+            assert of(text, chosen) == expected[text], question_of(text, chosen)
 
 
 def compared_together(opened, name):
@@ -209,7 +209,7 @@ def compared_together(opened, name):
         left, right = (
             [named(names, start + side * TOGETHER + index) for index in range(TOGETHER)] for side in range(2)
         )
-        return integers(backend, schema, asked_together(text, left, right), catalog_of([*left, *right]))
+        return integers(backend, schema, question_of_unions(text, left, right), catalog_of([*left, *right]))
 
     expected = {text: of(text, ORDINARY, 0) for text in (JOINED, AMONG)}
     for turn, start in enumerate(range(0, len(every), 2 * TOGETHER)):

@@ -98,9 +98,9 @@ def _chosen(keys):
     return kept.append_column(KEY_INDEX, pa.array(range(kept.num_rows), type=pa.int64()))
 
 
-def agree(engine, text, **asked):
+def agree(engine, text, **options):
     """Compare; or see that the engine refuses before anything is run."""
-    theirs, ours = planned(engine.schema, text, **asked), planned(engine.duckdb_schema, text, **asked)
+    theirs, ours = planned(engine.schema, text, **options), planned(engine.duckdb_schema, text, **options)
     for other, one in zip(theirs, ours, strict=True):
         try:
             actual = measured(engine.engine, other)

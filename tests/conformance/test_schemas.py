@@ -230,8 +230,8 @@ def test_use_is_respected(shop, tmp_path):
         connection.execute("USE sales")
         with hr.connect(connection, catalog=shop, ledger=tmp_path / "a.ledger") as db:
             assert set(session_of(db).catalog.tables) == {*THERE, "main.customers"}
-            asked = db.quote("SELECT COUNT(*) FROM orders", epsilon=0.1, delta=1e-8)
-            assert '"memory"."sales"."orders"' in asked.sql[0]
+            quote = db.quote("SELECT COUNT(*) FROM orders", epsilon=0.1, delta=1e-8)
+            assert '"memory"."sales"."orders"' in quote.sql[0]
 
 
 def test_a_url_names_a_schema(shop, tmp_path):

@@ -1,4 +1,4 @@
-"""When two engines gave the same value."""
+"""Equality of values that two engines returned."""
 
 import datetime as dt
 import math

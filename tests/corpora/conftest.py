@@ -1,4 +1,4 @@
-"""When a private answer agrees with plain SQL: the same keys, and numbers that lie in the answer's own intervals."""
+"""Agreement of a private answer with plain SQL: the same keys, and numbers that lie in the answer's own intervals."""
 
 import datetime as dt
 import math
@@ -9,7 +9,7 @@ import pytest
 
 import hedgerow as hr
 
-ASKED: dict[str, object] = {"epsilon": 1000.0, "confidence": 1 - 1e-12, "reuse": False}
+NEARLY_EXACT: dict[str, object] = {"epsilon": 1000.0, "confidence": 1 - 1e-12, "reuse": False}
 """So much budget that the noise is small, and intervals that miss one number in 10^12: a query of a thousand numbers
 raises a false alarm once in 10^9 runs."""
 
@@ -17,7 +17,7 @@ APPROXIMATE = 4.0
 """Intervals read off a few thousand simulations know nothing of 1e-12; they are widened by so many widths."""
 
 UNBOUNDED = 0.05
-"""Where nothing can be said, the number must still be this close, as a share of the plain one (or of 1)."""
+"""If an answer has no interval, the number must still be this close, as a share of the plain one (or of 1)."""
 
 ROUNDING = 1e-9
 
@@ -106,5 +106,5 @@ def beside() -> type[Comparison]:
 
 
 @pytest.fixture(scope="session")
-def asked() -> dict[str, object]:
-    return ASKED
+def nearly_exact() -> dict[str, object]:
+    return NEARLY_EXACT

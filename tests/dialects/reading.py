@@ -109,7 +109,7 @@ AFTER = {
 
 
 def parser(name):
-    """How the parser calls a dialect."""
+    """Return the parser's name of a dialect."""
     return PARSERS.get(name, name)
 
 

@@ -27,7 +27,7 @@ FINITE = {"mssql", "mysql"}
 """Engines without infinity and NaN."""
 
 WHOLE = {"trino": "divide_whole", "mssql": "divide_whole trunc_week", "snowflake": "divide_whole"}
-"""Where a division of whole numbers is whole, which the parser does not know."""
+"""Engines on which a division of whole numbers is whole, which the parser does not know."""
 
 LACKING = {("mssql", "substring"), ("mssql", "left"), ("mssql", "trim"), ("mysql", "trim")}
 

@@ -4,8 +4,7 @@ from functools import reduce
 
 import pytest
 
-from hedgerow.compile.join_keys import has_equality
-from hedgerow.compile.queries import scalar
+from hedgerow.compile.queries import has_equality, scalar
 from hedgerow.compile.scalars import condition
 from hedgerow.dialects import DIALECTS
 from hedgerow.expressions.nodes import NO_FRAME, Call, Column, Literal, Order, Window, WindowFrame

@@ -45,7 +45,7 @@ def test_parts_of_a_time_of_day_are_the_same(engine):
 
 def test_functions_of_dates_are_those_of_the_zone(engine):
     text = "SELECT id, EXTRACT(hour FROM seen), DATE_TRUNC('day', seen), CAST(seen AS DATE) FROM moments"
-    got = {row["c0"]: tuple(row.values())[1:] for row in shared.asked(engine, text, "Asia/Kolkata")}
+    got = {row["c0"]: tuple(row.values())[1:] for row in shared.rows_of(engine, text, "Asia/Kolkata")}
     for number, seen, *_ in shared.near(moments().rows):
         local = shared.shown(seen, "Asia/Kolkata")
         midnight = local and local.replace(hour=0, minute=0, second=0, microsecond=0)

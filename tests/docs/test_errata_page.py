@@ -67,10 +67,10 @@ def test_three_noises_stay_within_their_bounds_together_as_often_as_stated(beta)
 @pytest.mark.parametrize(("epsilon_count", "sizes"), [(1e-4, (1e7, 1e9, 1e12)), (1e-5, (1e8, 1e10, 1e13))])
 def test_the_proposed_interval_stays_a_constant_factor_wider_than_the_basic_one(epsilon_count, sizes):
     """Both fall like 1 / n, so their quotient does not tend to one: it is 2.9 in Table 7."""
-    asked = {"lower": 1, "upper": 100, "epsilon_count": epsilon_count, "epsilon_sum": 0.02, "beta": 0.05}
+    options = {"lower": 1, "upper": 100, "epsilon_count": epsilon_count, "epsilon_sum": 0.02, "beta": 0.05}
     of_count, of_sum = laplace_error(1, epsilon_count, 0.025), laplace_error(100, 0.02, 0.025)
     for size in sizes:
-        proposed = average_error(size, method="published", **asked).error
+        proposed = average_error(size, method="published", **options).error
         basic = (of_sum + 50.5 * of_count) / (size - of_count)
         limit = (100 * of_count + 100 * of_sum) / (50.5 * of_count + of_sum)
         assert limit > 1.9

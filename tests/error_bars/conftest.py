@@ -1,4 +1,4 @@
-"""How often intervals hold, and whether that is often enough."""
+"""Coverage of intervals, and tests that it is large enough."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ FALSE_ALARM = 1e-9
 
 
 def _coverage(bounds, exact, beta):
-    """How often `exact` lies inside, with two verdicts at the false-alarm rate: enough, and not more than promised."""
+    """Return the share of intervals with `exact` inside, and two verdicts: large enough, not larger than promised."""
     inside = (bounds.lower <= exact) & (exact <= bounds.upper)
     hits, draws = int(np.count_nonzero(inside)), inside.size
     enough = stats.binom.cdf(hits, draws, 1 - beta) > FALSE_ALARM

@@ -54,6 +54,14 @@ def test_a_window_column_changes_no_other_error_bar(db, expression, mechanism):
     assert [row["x"] for row in beside.intervals] == [row["x"] for row in alone.intervals]
 
 
+@pytest.mark.parametrize("mechanism", ["gaussian", "laplace"])
+def test_a_total_over_groups_changes_an_average_as_little_as_a_shown_count(db, mechanism):
+    average = "SELECT region, AVG(age) AS x, {} AS n FROM people GROUP BY region"
+    counted, total = (db.sql(average.format(n), mechanism=mechanism) for n in ("COUNT(*)", "SUM(COUNT(*)) OVER ()"))
+    assert total.receipt.reused
+    assert [row["x"] for row in total.intervals] == [row["x"] for row in counted.intervals]
+
+
 def test_a_condition_on_keys_decides_which_branch_an_error_bar_covers(db):
     query = "SELECT region, CASE WHEN region = 'north' THEN COUNT(*) ELSE 0 END AS n FROM people GROUP BY region"
     north, south = db.sql(query).intervals

@@ -1,11 +1,13 @@
 """The kind of an interval says what is true of it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from hedgerow.distributions import Gaussian, Laplace
 from hedgerow.error_bars.intervals import Bounds, quotient_bounds
-from hedgerow.error_bars.intervals.interval import EXACT
+from hedgerow.error_bars.intervals.interval import EXACT, Interval, IntervalKind
 
 EVERYWHERE = (-np.inf, np.inf)
 
@@ -30,3 +32,17 @@ def test_an_interval_with_an_open_end_is_never_exact(noise, terms, support):
 def test_bounds_that_are_called_exact_are_so_only_between_two_ends():
     bounds = Bounds.of(np.array([0.0, -np.inf, 0.0]), np.array([1.0, 1.0, np.inf]), EXACT)
     assert [interval.kind for interval in bounds.intervals()] == ["exact", "conservative", "conservative"]
+
+
+@pytest.mark.parametrize("kind", IntervalKind)
+@pytest.mark.parametrize(("lower", "upper"), [(-np.inf, 1.0), (0.0, np.inf), EVERYWHERE, (np.nan, 1.0)])
+def test_no_interval_with_an_open_end_can_be_made_exact(lower, upper, kind):
+    interval = Interval(lower, upper, kind=kind)
+    assert interval.kind is not IntervalKind.EXACT
+    assert interval.kind.rank >= kind.rank
+    assert replace(interval, kind=IntervalKind.EXACT).kind is not IntervalKind.EXACT
+
+
+@pytest.mark.parametrize("kind", IntervalKind)
+def test_an_interval_between_two_ends_keeps_its_kind(kind):
+    assert Interval(0.0, 1.0, kind=kind).kind is kind

@@ -222,9 +222,9 @@ def test_groups_do_not_influence_each_other(law):
     above, below = np.array([10.0, -400.0, 3.0, 0.0]), np.array([100.0, 200.0, 0.0, -50.0])
     together = quotient_bounds(above, below, apart(law(10.0)), BETA, (-1, 1))
     alone = [bounds(a, b, apart(law(10.0)), (-1, 1)) for a, b in zip(above, below, strict=True)]
-    assert together.lower == pytest.approx([each.lower[0] for each in alone], abs=1e-12)
-    assert together.upper == pytest.approx([each.upper[0] for each in alone], abs=1e-12)
-    assert together.notes == [each.notes[0] for each in alone]
+    assert together.lower == pytest.approx([group.lower[0] for group in alone], abs=1e-12)
+    assert together.upper == pytest.approx([group.upper[0] for group in alone], abs=1e-12)
+    assert together.notes == [group.notes[0] for group in alone]
 
 
 @settings(deadline=None)

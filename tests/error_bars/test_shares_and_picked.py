@@ -30,7 +30,7 @@ def ends(answer, column):
 
 
 def holds(answer, db, column, expression):
-    """How many intervals hold, and how many would if they were 30 % shorter."""
+    """Return the number of intervals that hold, and of those that would if they were 30 % shorter."""
     exact = dict(db.owner.execute(f"SELECT g, {expression} FROM t GROUP BY g").fetchall())
     truth = np.array([exact[group] for group in answer["g"]], dtype=float)
     lower, upper = ends(answer, column)

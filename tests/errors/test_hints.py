@@ -40,14 +40,41 @@ def test_the_caret_is_right_and_the_hint_helps(options, query, place, hint):
     result = CliRunner().invoke(app, ["quote", query, *options])
     assert result.exit_code in {1, 2}
     assert under_carets(result.stderr) == place
-    [told] = [line for line in result.stderr.splitlines() if line.startswith("hint: ")]
-    assert hint in told
+    [line_of_hint] = [line for line in result.stderr.splitlines() if line.startswith("hint: ")]
+    assert hint in line_of_hint
 
 
 @pytest.mark.parametrize("query", ["EXPLAIN SELECT COUNT(*) FROM customers", "SHOW TABLES", "DROP TABLE customers"])
 def test_what_is_no_select_is_called_by_the_word_it_begins_with(options, query):
     result = CliRunner().invoke(app, ["quote", query, *options])
     assert f"this is {query.split()[0]}." in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("query", "instead"), [("SHOW TABLES", ".tables"), ("DESCRIBE customers", ".schema"), ("EXPLAIN SELECT 1", "quote")]
+)
+def test_what_shows_tables_and_plans_elsewhere_is_told_what_does_here(options, query, instead):
+    assert instead in CliRunner().invoke(app, ["quote", query, *options]).stderr
+
+
+def test_functions_are_called_as_queries_write_them(options):
+    """Names of our own, such as trunc_month, are in no message."""
+    query = "SELECT DATE_DIFF('day', region, joined), COUNT(*) FROM customers GROUP BY 1"
+    assert "DATE_DIFF('day', …) cannot be applied" in CliRunner().invoke(app, ["quote", query, *options]).stderr
+
+
+def test_a_column_of_using_is_not_taken_for_a_text(options):
+    query = "SELECT COUNT(*) FROM customers JOIN orders USING (customer_id)"
+    shown = CliRunner().invoke(app, ["quote", query, *options]).stderr
+    assert "There is no column 'customer_id' in 'customers'." in shown
+    assert "quotes" not in shown
+
+
+@pytest.mark.parametrize("end", [";", "; -- the whole table", ";\n/* the end */\n;"])
+def test_a_comment_may_follow_the_last_semicolon(options, end):
+    _, database, _, catalog = options
+    with hr.connect(database, catalog=catalog) as opened:
+        assert opened.quote(f"SELECT COUNT(*) FROM customers{end}").charge.epsilon > 0
 
 
 @pytest.mark.parametrize("query", [f"SELECT region, COUNT(*) {BY_REGION} FETCH FIRST 2 ROWS ONLY"])

@@ -30,6 +30,10 @@ REWRITTEN = [
         "SELECT * FROM (SELECT region, COUNT(*) AS n FROM customers) AS t",
         "SELECT * FROM (SELECT region, COUNT(*) AS n FROM customers GROUP BY region) AS t",
     ),
+    (
+        "SELECT item.size, COUNT(*) FROM order_lines GROUP BY 1",
+        'SELECT "Item.Size", COUNT(*) FROM order_lines GROUP BY 1',
+    ),
     ("SELECT MEAN(age) FROM customers", "SELECT AVG(age) FROM customers"),
     ("SELECT COUNT(*) FROM customers WHERE age = NULL", "SELECT COUNT(*) FROM customers WHERE age IS NULL"),
     ("SELECT COUNT(*) FROM customers WHERE age <> NULL", "SELECT COUNT(*) FROM customers WHERE age IS NOT NULL"),

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import hedgerow as hr
-from hedgerow.execution.answer_cache import answer_key
+from hedgerow.execution.caches import answer_key
 from hedgerow.recently_used import RecentlyUsed
 
 from ..internals import session_of
@@ -80,21 +80,21 @@ def rich_town(town):
         max_size=6,
     )
 )
-def test_whatever_is_asked_in_between_repeats_are_those_of_a_session_that_keeps_nothing(rich_town, asked):
+def test_whatever_is_asked_in_between_repeats_are_those_of_a_session_that_keeps_nothing(rich_town, questions):
     """All examples share one ledger, as the sessions of a long-lived service do."""
     db = rich_town
-    for (text, params, options), analyst, paid in asked:
-        asking = db if analyst is None else db.as_analyst(analyst)
+    for (text, params, options), analyst, paid in questions:
+        session = db if analyst is None else db.as_analyst(analyst)
         if paid:
-            asking.sql(text, params=params, **options, reuse=False)
-        first = asking.sql(text, params=params, **options)
+            session.sql(text, params=params, **options, reuse=False)
+        first = session.sql(text, params=params, **options)
         charges = db.budget.queries
         for _ in range(2):
-            repeat = asking.sql(text, params=params, **options)
+            repeat = session.sql(text, params=params, **options)
             assert repeat.receipt.reused
             assert list(repeat) == list(first)
-            assert repeat.receipt.remaining == asking.budget.remaining
-            assert fields(repeat) == fields(built_anew(asking, text, params, options))
+            assert repeat.receipt.remaining == session.budget.remaining
+            assert fields(repeat) == fields(built_anew(session, text, params, options))
         assert db.budget.queries == charges
 
 

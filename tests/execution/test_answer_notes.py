@@ -138,6 +138,10 @@ def test_the_limit_on_one_person_is_stated(db, question, options, expected):
     [
         ("SUM(cost)", ["cost is clipped to the range 0 to 5,000; not part of ±"]),
         ("SUM(cost / 2)", ["(cost / 2) is clipped to the range 0 to 2,500; not part of ±"]),
+        (
+            "SUM(CASE WHEN ward = 'a' THEN cost ELSE -cost END)",
+            ["CASE WHEN (ward = a) THEN cost ELSE -cost END is clipped to the range -5,000 to 5,000; not part of ±"],
+        ),
         ("SUM(CASE WHEN cost > 10 THEN 1 ELSE 0 END)", []),
         ("COUNT(cost)", []),
         ("COUNT(*)", []),
@@ -163,8 +167,9 @@ def test_declared_groups_are_never_said_to_be_missing(db):
 def test_people_see_the_short_notes_and_programs_the_whole_ones(db):
     answer = db.sql(WARDS, epsilon=20)
     shown = str(answer)
+    notes = [note for note in answer.notes if note.short is not None and note.kind is not NoteKind.EMPTY]
     assert [line for line in shown.splitlines() if line.startswith("note: ")] == [
-        f"note: {note.short}" for note in answer.notes if note.short is not None
+        f"note: {note.short}" for note in notes
     ]
-    assert answer.to_dict()["notes"] == [str(note) for note in answer.notes if note.short is not None]
-    assert all(len(note.short) < 100 for note in answer.notes if note.short is not None)
+    assert answer.to_dict()["notes"] == [str(note) for note in notes]
+    assert all(len(note.short) < 100 for note in notes)

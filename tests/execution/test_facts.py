@@ -1,6 +1,8 @@
 """Facts about rows that cannot change: when they are computed, when they are used, and what may not depend on them."""
 
 import re
+import subprocess
+import sys
 import threading
 
 import duckdb
@@ -11,9 +13,11 @@ from hedgerow.backends import duckdb as backend
 from hedgerow.backends import facts as facts_module
 from hedgerow.backends.facts import MOST_FACTS, KeptFacts
 from hedgerow.execution.facts import run_cheapest
+from hedgerow.execution.prepare import prepare
 from hedgerow.execution.run import compile_steps
 
 from ..internals import price_of, session_of
+from ..privacy.neighbours.forms import integers
 
 CATALOG = """\
 dataset: shop
@@ -112,6 +116,45 @@ def test_a_connection_that_is_passed_in_has_no_facts(tmp_path):
             assert db.explain(ALL).shortcuts == ()
 
 
+BY_STATUS = "SELECT status, SUM(price) FROM orders GROUP BY status"
+
+
+def test_a_connection_that_is_passed_in_runs_one_short_statement_where_nobody_is_beyond_a_limit(tmp_path, monkeypatch):
+    """As soon as somebody is, the ordinary statement runs, and the short one is not tried again."""
+    (tmp_path / "shop.yaml").write_text(CATALOG.replace("  shown:", "  # shown:").replace("  computed:", "  # "))
+    read, sent = backend._read, []
+    monkeypatch.setattr(backend, "_read", lambda cursor, query, size: sent.append(query) or read(cursor, query, size))
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE orders (person BIGINT, status VARCHAR, price DOUBLE)")
+        connection.execute("INSERT INTO orders SELECT range // 3, ['x', 'y'][1 + range % 2], range % 9 FROM range(900)")
+        with hr.connect(connection, catalog=tmp_path / "shop.yaml") as db:
+
+            def forms():
+                sent.clear()
+                db.sql(BY_STATUS, reuse=False)
+                run = [query.sql for query in sent if "GROUP BY" in query.sql]
+                return ["short" if "hedgerow_beyond" in sql else "ordinary" for sql in run]
+
+            assert forms() == ["short"]
+            connection.execute("INSERT INTO orders SELECT 7, 'x', 5 FROM range(20)")
+            assert forms() == ["short", "ordinary"]
+            assert forms() == ["ordinary"]
+
+
+def test_a_view_in_place_of_a_table_is_read_once(tmp_path):
+    """A view may read rows that change within a transaction."""
+    (tmp_path / "shop.yaml").write_text(CATALOG.replace("  shown:", "  # shown:").replace("  computed:", "  # "))
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE orders (person BIGINT, status VARCHAR, price DOUBLE)")
+        with hr.connect(connection, catalog=tmp_path / "shop.yaml") as db:
+            session = session_of(db)
+            with session.backend.snapshot() as snapshot:
+                assert snapshot.is_fixed(["orders"])
+            connection.execute("ALTER TABLE orders RENAME TO stored; CREATE VIEW orders AS FROM stored")
+            with session.backend.snapshot() as snapshot:
+                assert not snapshot.is_fixed(["orders"])
+
+
 def test_a_file_that_is_replaced_meanwhile_is_read_without_facts(shop, monkeypatch):
     """The state is read before and after a statement: where it differs, the ordinary statement runs as well."""
     session = session_of(shop)
@@ -121,12 +164,16 @@ def test_a_file_that_is_replaced_meanwhile_is_read_without_facts(shop, monkeypat
     with session.backend.snapshot() as snapshot:
         run = []
         monkeypatch.setattr(type(snapshot), "state", lambda *_: next(states))
-        original = type(snapshot).run
-        monkeypatch.setattr(type(snapshot), "run", lambda self, query: run.append(query) or original(self, query))
+        original = type(snapshot).read
+        monkeypatch.setattr(
+            type(snapshot), "read", lambda self, query, state=None: run.append(query) or original(self, query, state)
+        )
         run_cheapest(steps.first_pass, snapshot)
-    assert len(run) == 2
-    assert run[1] is steps.first_pass
-    assert run[0] is not steps.first_pass
+    fact, cheaper, ordinary = run
+    assert fact is steps.first_pass.shortcut.heavy
+    assert ordinary is steps.first_pass
+    assert cheaper is not ordinary
+    assert not session.backend.facts._tables
 
 
 def test_files_have_facts_until_one_of_them_changes(tmp_path, monkeypatch):
@@ -190,3 +237,66 @@ def test_a_fact_that_failed_is_not_computed_again():
     with pytest.raises(ZeroDivisionError):
         facts.table("name", fail, at_once=True)
     assert facts.table("name", fail, at_once=True) is None
+
+
+ROWS_OF_SEVEN = "INSERT INTO orders SELECT 7, 'x', 5 FROM range(5000)"
+LOGGED = f'import duckdb, os, sys; c = duckdb.connect(sys.argv[1]); c.execute("{ROWS_OF_SEVEN}"); os._exit(1)'
+
+
+def integers_of(db, text):
+    """The integers of the form of a statement that would run, and of the statement itself."""
+    backend = session_of(db).backend
+    [steps] = compile_steps(price_of(db, text)[1], backend)
+    with backend.snapshot() as snapshot:
+        return integers(run_cheapest(steps.first_pass, snapshot)), integers(snapshot.run(steps.first_pass))
+
+
+def test_rows_in_a_write_ahead_log_are_not_those_for_which_facts_were_prepared(tmp_path, prepared_shop):
+    """A program that ends without a checkpoint leaves rows in the log, and the file as it was."""
+    path, connected = prepared_shop
+    before = path.stat()
+    subprocess.run([sys.executable, "-c", LOGGED, str(path)], check=False)  # noqa: S603 - our own text
+    assert path.stat().st_mtime_ns == before.st_mtime_ns
+    assert (tmp_path / "shop.duckdb.wal").stat().st_size
+    with connected() as db:
+        used, ordinary = integers_of(db, ALL)
+        assert used == ordinary
+        with pytest.raises(hr.errors.BackendError) as caught:
+            prepare(session_of(db), [ALL])
+        assert caught.value.code == "files-changing"
+        (tmp_path / "shop.duckdb.wal").unlink()
+        assert session_of(db).backend.state(["orders"]) is None
+
+
+def test_a_file_in_place_of_an_open_one_has_no_facts(tmp_path, prepared_shop):
+    """The connection still reads the rows of the file that it opened, and so does another one of this process."""
+    path, connected = prepared_shop
+    with duckdb.connect(str(tmp_path / "new.duckdb")) as connection:
+        connection.execute("CREATE TABLE orders (person BIGINT, status VARCHAR, price DOUBLE)")
+        connection.execute(ROWS_OF_SEVEN)
+    with connected() as db:
+        assert session_of(db).backend.state(["orders"]) is not None
+        (tmp_path / "new.duckdb").replace(path)
+        with connected() as other:
+            for one in (db, other):
+                assert session_of(one).backend.state(["orders"]) is None
+    with connected() as db:
+        assert session_of(db).backend.state(["orders"]) is not None
+
+
+@pytest.fixture
+def prepared_shop(tmp_path, monkeypatch):
+    """A file with prepared facts in which nobody is beyond the limit, and a function that connects to it."""
+    monkeypatch.setattr(facts_module, "SETTLED_NS", 0)
+    (tmp_path / "shop.yaml").write_text(CATALOG.replace("  shown:", "  # shown:").replace("  computed:", "  # "))
+    path = tmp_path / "shop.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE orders (person BIGINT, status VARCHAR, price DOUBLE)")
+        connection.execute("INSERT INTO orders SELECT range // 3, 'x', range % 9 FROM range(900)")
+
+    def connected():
+        return hr.connect(path, catalog=tmp_path / "shop.yaml")
+
+    with connected() as db:
+        prepare(session_of(db), [ALL])
+    return path, connected

@@ -1,9 +1,12 @@
 """Steps that a question leaves out because their outcome is known: reading nothing of a table, and copying columns."""
 
 import os
+import shutil
+from contextlib import closing
 from dataclasses import replace
 from datetime import date, datetime, time
 from decimal import Decimal
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -85,8 +88,9 @@ def test_a_decimal_is_left_to_the_engine():
     assert pa.array([Decimal("1.5")], pa.decimal128(38, 1)).type not in UNCHANGED
 
 
-def test_a_table_of_a_file_is_looked_at_once_in_each_state(town_file):
-    backend = connect_backend(town_file)
+def test_a_table_of_a_file_is_looked_at_once_in_each_state(town_file, tmp_path):
+    file = Path(shutil.copy(town_file, tmp_path))
+    backend = connect_backend(file)
     people = backend.schema().tables["people"]
     lost = replace(people, columns={**people.columns, "gone": replace(people.columns["income"], name="gone")})
     known = set()
@@ -94,16 +98,20 @@ def test_a_table_of_a_file_is_looked_at_once_in_each_state(town_file):
         require_readable(snapshot, backend, [people], known)
         assert len(known) == 1
         require_readable(snapshot, backend, [lost], known)
-    times = town_file.stat()
-    os.utime(town_file, ns=(times.st_atime_ns, times.st_mtime_ns + 10**9))
+    times = file.stat()
+    os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns + 10**9))
     for _ in range(2):
         with pytest.raises(BackendError), backend.snapshot() as snapshot:
             require_readable(snapshot, backend, [lost], known)
-    assert len(known) == 1
-    with backend.snapshot() as snapshot:
+    with backend.snapshot() as snapshot:  # of a file that is not the one it opened
         require_readable(snapshot, backend, [people], known)
-    assert len(known) == 2
+    assert len(known) == 1
     backend.close()
+    with closing(connect_backend(file)) as backend:
+        people = backend.schema().tables["people"]
+        with backend.snapshot() as snapshot:
+            require_readable(snapshot, backend, [people], known)
+    assert len(known) == 2
 
 
 def test_a_table_that_may_change_is_looked_at_each_time(tmp_path):

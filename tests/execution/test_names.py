@@ -85,8 +85,8 @@ def test_a_column_of_an_answer_may_have_any_name(alias, tmp_path):
     path = tmp_path / "catalog.yaml"
     path.write_text(CATALOG.format(**names), encoding="utf-8")
     with hr.connect(tables(names), catalog=path, ledger=tmp_path / "l.ledger") as db:
-        asked = f'SELECT COUNT(*) AS "{alias}", region AS "r {alias}" FROM customers GROUP BY region ORDER BY region'
-        answer = db.sql(asked, epsilon=1000, delta=1e-6)
+        query = f'SELECT COUNT(*) AS "{alias}", region AS "r {alias}" FROM customers GROUP BY region ORDER BY region'
+        answer = db.sql(query, epsilon=1000, delta=1e-6)
         assert rounded([rows_of(answer)]) == [[[300, "north"], [300, "south"]]]
         shared = f'SELECT x."{alias}" / SUM(x."{alias}") OVER () AS share FROM (SELECT region, COUNT(*) AS "{alias}" '
         actual = db.sql(f"{shared} FROM customers GROUP BY region) AS x", epsilon=1000, delta=1e-6)

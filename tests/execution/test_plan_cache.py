@@ -4,9 +4,10 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
+from tests.internals import session_of
 
 import hedgerow as hr
-from hedgerow.execution.plan_cache import LONGEST_TEXT, MAXIMUM_PLANS, PlanCache, statement_key
+from hedgerow.execution.caches import LONGEST_TEXT, MAXIMUM_PLANS, PlanCache, statement_key
 from hedgerow.session.corridor import bind_statement
 
 COUNT = "SELECT COUNT(*) AS n FROM people"
@@ -15,7 +16,7 @@ ABOVE = "SELECT COUNT(*) AS n FROM people WHERE income > ?"
 
 
 def plan(db, text, params=None, **options):
-    return bind_statement(db._session, text, params, options).logical
+    return bind_statement(session_of(db), text, params, options).logical
 
 
 def test_a_statement_is_bound_once(town):
@@ -94,10 +95,10 @@ def test_a_text_in_another_dialect_is_another_statement(town):
 
 def test_the_oldest_plans_are_dropped(town):
     db, plans = town(), PlanCache()
-    first = db._session.plans.get(statement_key(COUNT, None, "duckdb"))
+    first = session_of(db).plans.get(statement_key(COUNT, None, "duckdb"))
     assert first is None
     plan(db, COUNT)
-    cached = db._session.plans.get(statement_key(COUNT, None, "duckdb"))
+    cached = session_of(db).plans.get(statement_key(COUNT, None, "duckdb"))
     for number in range(MAXIMUM_PLANS + 1):
         plans.keep(number, cached)
     assert plans.get(0) is None

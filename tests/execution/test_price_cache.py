@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from hedgerow.execution.price_cache import PriceCache
+from hedgerow.execution.caches import PriceCache
 from hedgerow.execution.request import resolve_request
 from hedgerow.execution.run import PLACEHOLDER, compile_steps
 from hedgerow.plan.bind import bind
@@ -47,9 +47,9 @@ def test_a_price_that_took_another_mass_from_the_ledger_is_computed_again(town):
 def test_each_compiled_statement_has_a_nonce_of_its_own(town):
     session, logical, request = _prices(town(), QUESTIONS[2], min_frequency=10, mechanism="gaussian", delta=1e-7)
     private = session.price(logical, request, session.remaining())
-    texts = {compile_steps(private, session.backend)[0].first_pass.sql for _ in range(3)}
-    assert len(texts) == 3
-    assert not any(PLACEHOLDER in text for text in texts)
+    programs = [compile_steps(private, session.backend)[0] for _ in range(3)]
+    assert len({steps.first_pass.sql for steps in programs}) == 3
+    assert not any(PLACEHOLDER in repr(steps) for steps in programs)
 
 
 def test_results_are_kept_by_the_identity_of_plans_and_by_the_value_of_options():

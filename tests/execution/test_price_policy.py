@@ -1,4 +1,4 @@
-"""Where the owner sets the price: the query-budget note's number of queries, and a schedule without an end."""
+"""Prices that the owner sets: for the query-budget note's number of queries, and by a schedule without an end."""
 
 import pytest
 
@@ -13,11 +13,11 @@ NO_RULE = "{min_frequency: 1}"
 
 
 def ask_until_closed(db, query, most=40):
-    for asked in range(most):
+    for answered in range(most):
         try:
             db.sql(query, reuse=False)
         except hr.BudgetError as refused:
-            return asked, refused.code
+            return answered, refused.code
     return most, "never closed"
 
 

@@ -16,7 +16,7 @@ WIDEST = (
 )
 
 
-def told(answer):
+def rows_and_intervals(answer):
     return list(answer), answer.intervals
 
 
@@ -26,7 +26,7 @@ def test_a_wider_question_in_between_changes_no_digit(town):
     db.sql(WIDER)
     db.sql(WIDEST, epsilon=2)
     again = db.sql(COUNTS)
-    assert told(again) == told(first)
+    assert rows_and_intervals(again) == rows_and_intervals(first)
     assert again.receipt.id == first.receipt.id
 
 
@@ -37,7 +37,7 @@ def test_an_answer_that_was_implied_stays_the_same_when_a_better_release_comes(t
     first = db.sql(COUNTS)
     assert (first.receipt.reused, first.receipt.id) == (True, wider.receipt.id)
     better = db.sql(WIDEST, epsilon=8)
-    assert told(town().sql(COUNTS)) == told(first)
+    assert rows_and_intervals(town().sql(COUNTS)) == rows_and_intervals(first)
     average = db.sql("SELECT ward, AVG(cost) AS mean FROM visits GROUP BY ward")
     assert average.receipt.id == better.receipt.id
     assert town().sql("SELECT ward, AVG(cost) * 1 AS mean FROM visits GROUP BY ward").receipt.id == better.receipt.id
@@ -52,14 +52,14 @@ def test_among_others_the_most_accurate_release_answers(town, order):
 
 
 def test_the_same_question_at_the_same_price_is_free_whatever_became_of_the_budget(town):
-    """Where Laplace noise has run out since, the same epsilon would buy another noise; the answer is paid for."""
+    """A paid answer is repeated even if Laplace noise has run out since and the same epsilon would buy another."""
     db = town(pure=1.2)
     count = "SELECT COUNT(*) AS n FROM people"
     first = db.sql(count)
     assert first.receipt.mechanisms[0].kind == "laplace"
     db.sql("SELECT AVG(income) AS m FROM people", mechanism="laplace", epsilon=0.15)
     again = db.sql(count)
-    assert (again.receipt.reused, told(again)) == (True, told(first))
+    assert (again.receipt.reused, rows_and_intervals(again)) == (True, rows_and_intervals(first))
 
 
 def test_a_target_is_met_by_the_release_that_met_it_first(town):
@@ -67,7 +67,7 @@ def test_a_target_is_met_by_the_release_that_met_it_first(town):
     count = "SELECT COUNT(*) AS n FROM people"
     first = db.sql(count, within=("abs", 100))
     db.sql("SELECT COUNT(*) AS n, AVG(income) AS m FROM people", epsilon=5)
-    assert told(db.sql(count, within=("abs", 100))) == told(first)
+    assert rows_and_intervals(db.sql(count, within=("abs", 100))) == rows_and_intervals(first)
 
 
 def test_a_quote_says_that_an_answer_is_paid_for(town):

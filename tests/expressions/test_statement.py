@@ -10,13 +10,13 @@ CLAUSE = (
     "WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=10, delta=1e-6, max_groups_contributed=2,"
     " min_privacy_units_per_group = 20, privacy_unit_column=id)"
 )
-ASKED = {"epsilon": 10, "delta": 1e-6, "max_groups": 2, "min_frequency": 20, "unit": "id"}
+OPTIONS = {"epsilon": 10, "delta": 1e-6, "max_groups": 2, "min_frequency": 20, "unit": "id"}
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_every_dialect_reads_the_privacy_clause(dialect):
     statement = parse(f"SELECT {CLAUSE} COUNT(*) AS n FROM t", dialect)
-    assert engine_options(statement.options) == ASKED
+    assert engine_options(statement.options) == OPTIONS
     assert unit(statement.options) == "id"
     assert statement.query == parse("SELECT COUNT(*) AS n FROM t", dialect).query
 
@@ -30,7 +30,7 @@ def test_every_dialect_reads_the_privacy_clause(dialect):
     ],
 )
 def test_the_clause_stands_at_the_first_select_or_at_the_one_after_with(text):
-    assert engine_options(parse(text, "bigquery").options) == ASKED
+    assert engine_options(parse(text, "bigquery").options) == OPTIONS
 
 
 @pytest.mark.parametrize(

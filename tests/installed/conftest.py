@@ -1,19 +1,55 @@
 """The wheel, installed alone; and folders in which `make demo` was just run with it."""
 
-import fcntl
+import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from .environments import Layer, empty_environment, run
-from .pages import ROOT
+from .wheel import environment, once, wheel
+
+__all__ = ["environment", "once", "wheel"]
+
+KEPT = {name: os.environ[name] for name in ("PATH", "JAVA_HOME", "TMPDIR") if name in os.environ}
+RESIDENT = Path(__file__).parent / "inside" / "resident.py"
+
+
+class Resident:
+    """A process of an environment that has imported hedgerow once and runs each command in a fork of itself.
+
+    Importing takes most of a command's time. Programs that are no command of hedgerow get a process of their own.
+    """
+
+    def __init__(self, environment: Path, folder: Path) -> None:
+        self._folder = folder
+        self._process = subprocess.Popen(  # noqa: S603 - our own script
+            [str(environment / "bin" / "python"), str(RESIDENT)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**KEPT, "LC_ALL": "C.UTF-8"},
+        )
+
+    def __call__(self, words: list[str], folder: Path, env: dict[str, str]) -> subprocess.CompletedProcess:
+        outputs = [self._folder / name for name in ("stdout", "stderr")]
+        for output in outputs:
+            output.write_bytes(b"")
+        command = {"words": words, "folder": str(folder), "env": env, "outputs": [str(output) for output in outputs]}
+        self._process.stdin.write(json.dumps(command) + "\n")
+        self._process.stdin.flush()
+        code = int(self._process.stdout.readline())
+        return subprocess.CompletedProcess(words, code, *(output.read_text(encoding="utf-8") for output in outputs))
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.stdin.close()
+        self._process.stdout.close()
+        self._process.wait()
 
 
 @dataclass(frozen=True)
@@ -22,70 +58,22 @@ class Installed:
 
     environment: Path
     folder: Path
+    resident: Resident | None = None
 
     def __call__(self, *words: str, folder: Path | None = None) -> subprocess.CompletedProcess:
         """Run a program of the environment, as somebody would who never saw the repository."""
-        program = self.environment / "bin" / words[0]
-        kept = {name: os.environ[name] for name in ("PATH", "JAVA_HOME", "TMPDIR") if name in os.environ}
+        folder, env = folder or self.folder, {**KEPT, "HOME": str(self.folder), "LC_ALL": "C.UTF-8"}
+        if words[0] == "hedgerow" and self.resident is not None:
+            return self.resident(list(words), folder, env)
         return subprocess.run(  # noqa: S603 - the words of our own pages
-            [str(program), *words[1:]],
+            [str(self.environment / "bin" / words[0]), *words[1:]],
             check=False,
             capture_output=True,
             text=True,
-            cwd=folder or self.folder,
-            env={**kept, "HOME": str(self.folder), "LC_ALL": "C.UTF-8"},
+            cwd=folder,
+            env=env,
             stdin=subprocess.DEVNULL,
         )
-
-
-@pytest.fixture(scope="session")
-def once(tmp_path_factory) -> Callable:
-    """Resources of all processes of a run: `with once(name) as (folder, made)` makes it in the first of them."""
-    base = tmp_path_factory.getbasetemp()
-    shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "installed"
-    shared.mkdir(exist_ok=True)
-
-    @contextmanager
-    def sharing(name: str) -> Iterator[tuple[Path, bool]]:
-        with (shared / f"{name}.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            built = shared / f"{name}.made"
-            yield shared / name, built.exists()
-            built.touch()
-
-    return sharing
-
-
-@pytest.fixture(scope="session")
-def wheel(once) -> Path:
-    """The wheel, built from the source as it is now."""
-    with once("wheel") as (folder, built):
-        if not built:
-            run([sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)])
-    (actual,) = folder.glob("hedgerow-*.whl")
-    return actual
-
-
-@pytest.fixture(scope="session")
-def environment(once, wheel) -> Callable[..., Path]:
-    """An environment with the wheel and, beside its dependencies, only what the words after `pip install` bring.
-
-    pip sees no index here, so that a dependency that the wheel does not name, or an extra does not bring, is missing.
-    """
-
-    def made_of(*words: str) -> Path:
-        layers = [Layer(), *([Layer(words)] if words else [])]
-        if missing := [" ".join(layer.words) or "a plain install" for layer in layers if not layer.complete]:
-            pytest.skip(f"the environment of {missing[0]} is missing: `make environments` makes it")
-        with once(f"with-{layers[-1].folder.name}") as (folder, built):
-            if not built:
-                empty_environment(folder, layers)
-                python, extras = str(folder / "bin" / "python"), [word.removeprefix("hedgerow") for word in words]
-                stated = [f"{wheel}{extra}" for extra in extras if extra.startswith("[")] or [str(wheel)]
-                run([sys.executable, "-m", "pip", "--isolated", "--python", python, "install", "--no-index", *stated])
-        return folder
-
-    return made_of
 
 
 @pytest.fixture(scope="session")
@@ -96,16 +84,23 @@ def hospital(once, environment) -> Path:
             folder.mkdir()
             done = Installed(environment(), folder)("hedgerow", "demo", "--folder", "demo", "--force")
             assert done.returncode == 0, done.stderr
-            assert "Go on yourself" in done.stdout
+            assert "Next\n" in done.stdout
     return folder / "demo"
 
 
+@pytest.fixture(scope="session")
+def resident(environment, tmp_path_factory) -> Iterator[Resident]:
+    """Commands of a plain install."""
+    with closing(Resident(environment(), tmp_path_factory.mktemp("resident"))) as running:
+        yield running
+
+
 @pytest.fixture
-def installed(environment, hospital, tmp_path) -> Callable[..., Installed]:
+def installed(environment, hospital, tmp_path, request) -> Callable[..., Installed]:
     """hedgerow with what some words after `pip install` bring, in a folder in which `make demo` was just run."""
 
     def made_of(*words: str) -> Installed:
         shutil.copytree(hospital, tmp_path / "demo")
-        return Installed(environment(*words), tmp_path)
+        return Installed(environment(*words), tmp_path, None if words else request.getfixturevalue("resident"))
 
     return made_of

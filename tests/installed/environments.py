@@ -36,7 +36,7 @@ class Layer:
 
     @property
     def folder(self) -> Path:
-        """Where it is kept: another folder for other versions."""
+        """Return the folder of the environment: another one for other versions."""
         stated = [sys.version, *Layer().requirements, *self.requirements, CONSTRAINTS.read_text(encoding="utf-8")]
         key = hashlib.sha256("\n".join(stated).encode()).hexdigest()[:12]
         return CACHE / "-".join(["".join(filter(str.isalnum, word)) for word in self.words or ("plain",)] + [key])

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 CHROMIUM = shutil.which("chromium")
-PORTS = "".join(f"\n[serve.{door}]\nport = 0\n" for door in ("wire", "http", "console"))
+PORTS = "".join(f"\n[serve.{interface}]\nport = 0\n" for interface in ("wire", "http", "console"))
 
 
 @pytest.fixture
@@ -42,5 +42,5 @@ def test_the_wheel_serves_a_console_that_answers(served):
         page.get_by_role("button", name="Ask", exact=True).click()
         page.get_by_role("cell", name="islands").wait_for()
         page.get_by_role("tab", name="Chart").click()
-        page.get_by_role("img", name="Chart of").wait_for()
+        page.get_by_role("figure", name="Chart of").wait_for()
         browser.close()

@@ -12,8 +12,8 @@ from hedgerow.cli import app
 
 def leaves(command, words=()):
     """The commands that do something, each by the words that name it."""
-    for name, each in getattr(command, "commands", {}).items():
-        yield from leaves(each, (*words, name))
+    for name, subcommand in getattr(command, "commands", {}).items():
+        yield from leaves(subcommand, (*words, name))
     if not hasattr(command, "commands"):
         yield words, command
 

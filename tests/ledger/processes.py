@@ -204,7 +204,7 @@ def in_child(action):
 
 
 def outcome(path, action):
-    """How `action` ended, and whether the ledger holds exactly what it has receipts for and can be used again."""
+    """Run `action`, and check that the ledger holds exactly what it has receipts for and can be used again."""
     with book(path) as ledger:
         before = ledger.verify().charges
     code, receipts = in_child(action)
@@ -302,4 +302,4 @@ def refuse(call, error, descriptor):
 if __name__ == "__main__":
     modes = [kills, crowd, forked, readonly, full, failing]
     mode, *arguments = sys.argv[1:]
-    sys.stdout.write(json.dumps({each.__name__: each for each in modes}[mode](*arguments)) + "\n")
+    sys.stdout.write(json.dumps({function.__name__: function for function in modes}[mode](*arguments)) + "\n")

@@ -11,6 +11,7 @@ import pytest
 from hedgerow.catalog import load_catalog
 from hedgerow.errors import BudgetError, LedgerError
 from hedgerow.ledger import open_ledger
+from hedgerow.ledger.entries import canonical
 from hedgerow.ledger.excerpt import dump_links, load_links
 
 from .test_trail import QUESTION
@@ -69,7 +70,7 @@ def test_a_changed_amount_leads_to_another_hash(charged, change):
         lines[1]["public"][name] = value
     else:
         lines[1]["public"][name][coordinate] = value
-    forged = load_links("\n".join(map(json.dumps, lines)))
+    forged = load_links("".join(canonical(line) + "\n" for line in lines))
     assert forged[-1].hash != excerpt.links[-1].hash
 
 

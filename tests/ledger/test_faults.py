@@ -1,13 +1,11 @@
 """Crashes, crowds and bad disks: what was released stays charged, and what is in doubt is refused."""
 
 import threading
-from pathlib import Path
 
 import pytest
 
 from hedgerow.errors import BudgetError, LedgerError
 
-PROCESSES = Path(__file__).with_name("processes.py")
 QUESTION = {"text": "SELECT COUNT(*) FROM customers"}
 KILLS = {"FileStore": 100, "DatabaseStore": 30}
 

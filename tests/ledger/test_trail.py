@@ -1,5 +1,6 @@
 """The trail: nothing in it can be changed without being seen."""
 
+import copy
 import hashlib
 import json
 
@@ -7,7 +8,8 @@ import pytest
 
 from hedgerow.accounting import GDP, ZCDP, Basic
 from hedgerow.errors import LedgerError
-from hedgerow.ledger.entries import BEGINNING, canonical
+from hedgerow.ledger.entries import BEGINNING, Account, Entry, canonical
+from hedgerow.ledger.store import Rows, inserted_rows
 
 QUESTION = {"text": "SELECT COUNT(*) FROM customers", "fingerprint": "f00", "version": None, "noise": None}
 
@@ -55,6 +57,23 @@ def hash_by_hand(entry):
     return sha256(2, *numbers, canonical(entry["total"]), canonical(public), sealed, entry["previous"])
 
 
+class MemoryRows(Rows):
+    """One row of a ledger, in memory."""
+
+    def __init__(self, **more):
+        super().__init__("memory", "entries", "releases")
+        nothing = Account("2026-01-01")
+        body = {"ledger": "a", "dataset": "b", "format": 2, "terms": {"epsilon": 1}, **more}
+        entry = Entry(0, "opened", "2026-01-01", None, None, nothing, None, body, BEGINNING, "salt")
+        [(_, self.row)] = inserted_rows(entry)
+
+    def select(self, *_):
+        return [self.row]
+
+    def append(self, *_):
+        raise NotImplementedError
+
+
 def broken_at(book):
     with pytest.raises(LedgerError) as refused:
         book().verify()
@@ -85,9 +104,36 @@ def test_entries_cannot_be_changed_or_removed_in_passing(filled, store):
     ],
 )
 def test_a_changed_entry_is_found(filled, book, store, change):
+    filled.verify()  # this process has read every entry before it changes
     filled.close()
     tamper(store, (change,))
     assert broken_at(book).code == "ledger-damaged"
+
+
+def test_an_entry_that_a_reader_changes_stays_as_it_was_for_the_next_reader():
+    rows = MemoryRows()
+    mine = rows.first()
+    before, text, tip = copy.deepcopy(mine.body), mine.body_text, mine.hash
+    mine.body["terms"]["epsilon"] = 10**9
+    mine.body["more"] = True
+    next_one = rows.first()
+    assert (next_one.body, next_one.body_text, next_one.hash) == (before, text, tip)
+
+
+def test_a_row_that_changes_after_it_was_read_is_found():
+    rows = MemoryRows()
+    rows.first()
+    rows.row = (*rows.row[:3], "eve", *rows.row[4:])
+    with pytest.raises(LedgerError) as refused:
+        rows.first()
+    assert refused.value.code == "ledger-damaged"
+
+
+def test_a_row_that_reads_differently_from_what_was_written_is_found():
+    numbered = {10: "ten", 9: "nine"}  # numbers are sorted as numbers when they are written, and as text when read
+    with pytest.raises(LedgerError) as refused:
+        MemoryRows(numbered=numbered).first()
+    assert refused.value.code == "ledger-damaged"
 
 
 def test_a_changed_entry_with_a_new_hash_breaks_the_link_to_the_next(filled, book, store):

@@ -44,7 +44,7 @@ DAY = dt.date(2024, 1, 1)
 
 
 def orders():
-    """Who bought, for each order: the first person has most of them."""
+    """Return the buyer of each order: the first person has most of them."""
     return [1] * HEAVY + [1 + i % PEOPLE for i in range(PEOPLE * 5)]
 
 

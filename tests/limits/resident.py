@@ -1,4 +1,4 @@
-"""How much memory this process has, as Linux counts it.
+"""Memory of this process, as Linux counts it.
 
 The code of the engines is no growth: chdb alone maps half a gigabyte, which comes into memory page by page as it is
 first run, and which Linux may drop again at any time. So all of it is read before the first measurement.

@@ -21,7 +21,7 @@ JAVA = 3 * 1024
 
 
 def attacked(engine, seconds, step):
-    """How every `step`-th statement ends on an engine, in a process of its own."""
+    """Return the outcome of every `step`-th statement on an engine, in a process of its own."""
     if engine in (*SERVERS, "mariadb"):
         reason = importlib.import_module(f"..conformance.engines.{engine}", __package__).why_not()
         if reason is not None:

@@ -71,8 +71,8 @@ def test_refinement_follows_the_law_when_it_starts_without_a_single_bit(scale, p
 def test_the_quick_path_agrees_with_refinement_wherever_the_first_64_bits_decide(scale):
     sample = heads(500)
     bits = [TailBits(int(head)) for head in sample]
-    refined = np.array([refine(each, scale) for each in bits])
-    decided = np.array([each.length == 64 for each in bits])
+    refined = np.array([refine(tail, scale) for tail in bits])
+    decided = np.array([tail.length == 64 for tail in bits])
     assert np.count_nonzero(decided) > 500
     assert np.array_equal(_magnitudes(sample, scale)[decided], refined[decided])
 

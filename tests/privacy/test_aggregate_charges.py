@@ -57,7 +57,7 @@ def priced(build_once):
     return price
 
 
-asked = given(
+given_measures = given(
     st.lists(st.sampled_from(MEASURES), min_size=1, max_size=5, unique=True),
     st.sampled_from(["one", "many"]),
     st.sampled_from(["", "g"]),
@@ -68,7 +68,7 @@ asked = given(
 
 
 @CHECKS
-@asked
+@given_measures
 def test_gaussian_events_make_up_the_mu_of_the_guarantee(priced, measures, table, keys, epsilon, distinct, moments):
     options = {"epsilon": epsilon, "delta": 1e-6, "distinct": distinct, "moments": moments}
     charge = priced(measures, table, keys, mechanism="gaussian", **options).charge
@@ -81,7 +81,7 @@ def test_gaussian_events_make_up_the_mu_of_the_guarantee(priced, measures, table
 
 
 @CHECKS
-@asked
+@given_measures
 def test_laplace_events_make_up_the_epsilon_of_the_guarantee(priced, measures, table, keys, epsilon, distinct, moments):
     options = {"epsilon": epsilon, "distinct": distinct, "moments": moments}
     charge = priced(measures, table, keys, mechanism="laplace", **options).charge
@@ -92,7 +92,7 @@ def test_laplace_events_make_up_the_epsilon_of_the_guarantee(priced, measures, t
 
 
 @CHECKS
-@asked
+@given_measures
 @pytest.mark.parametrize("mechanism", ["gaussian", "laplace"])
 def test_with_keys_to_select_everything_together_stays_within(
     priced, mechanism, measures, table, keys, epsilon, distinct, moments
@@ -117,8 +117,8 @@ def test_more_measures_never_have_less_noise(priced, measures, table):
     if alone.distinct:
         assert together.distinct[0].scale >= alone.distinct[0].scale * (1 - 1e-9)
     for coordinate in alone.noisy_sums:
-        same = [each for each in together.noisy_sums if each.label == coordinate.label]
-        assert all(each.noise.scale >= coordinate.noise.scale * (1 - 1e-9) for each in same)
+        same = [noisy_sum for noisy_sum in together.noisy_sums if noisy_sum.label == coordinate.label]
+        assert all(noisy_sum.noise.scale >= coordinate.noise.scale * (1 - 1e-9) for noisy_sum in same)
 
 
 @pytest.mark.parametrize("mechanism", ["gaussian", "laplace"])

@@ -34,7 +34,7 @@ def test_good_messages_pass(message):
         ("", "Write `area: imperative sentence`"),
         ("Only what there is", "Write `area: imperative sentence`"),
         ("ledger:", "Write `area: imperative sentence`"),
-        ("attic: keep the books", "`attic` is no area"),
+        ("attic: keep the books", "`attic` is not an area"),
         ("ledger: Keep the books", "lower case: `keep`"),
         ("ledger: keeps the books", "not with `keeps`"),
         ("ledger: mended the books", "not with `mended`"),

@@ -23,3 +23,9 @@ def test_every_python_file_that_the_page_names_by_its_whole_path_exists():
     named = set(re.findall(r"`((?:src/hedgerow|tests|scripts|docs|benchmarks)/[\w/.-]+)`", PAGE))
     assert len(named) > 20
     assert [path for path in sorted(named) if not (ROOT / path).exists()] == []
+
+
+def test_every_package_has_a_folder_of_tests():
+    packages = {path.parent.name for path in (ROOT / "src" / "hedgerow").glob("*/__init__.py")}
+    assert len(packages) > 20
+    assert {name for name in packages if not any((ROOT / "tests" / name).rglob("test_*.py"))} == set()

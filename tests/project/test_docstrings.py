@@ -4,8 +4,9 @@ import ast
 from pathlib import Path
 
 PROJECT = Path(__file__).parents[2]
-SOURCES = sorted([*(PROJECT / "src").rglob("*.py"), *(PROJECT / "tests").rglob("*.py")])
-QUESTIONS = ("What ", "Which ", "Whether ")
+FOLDERS = ("src", "tests", "scripts", "benchmarks")
+SOURCES = sorted(path for folder in FOLDERS for path in (PROJECT / folder).rglob("*.py"))
+QUESTIONS = tuple(f"{word} " for word in ("What", "Which", "Whether", "Who", "Whose", "Where", "When", "Why", "How"))
 
 
 def docstrings(text):
@@ -16,6 +17,8 @@ def docstrings(text):
 
 
 def questions(text):
+    if not any(f'"{word}' in text for word in QUESTIONS):  # nothing to parse: a string opens with a quote
+        return []
     return [string for string in docstrings(text) if string.startswith(QUESTIONS)]
 
 

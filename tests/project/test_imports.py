@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 SOURCE = Path(__file__).parents[2] / "src" / "hedgerow"
@@ -21,19 +22,19 @@ LATE = {
     ("answer/files.py", "pyarrow"): "pyarrow.compute, a twentieth of a second to load, and for files alone",
     ("error_bars/propagation/frame.py", "pyarrow"): "likewise, and seldom needed",
     ("execution/build_answer.py", "pyarrow"): "likewise, and not needed without keys",
-    ("release/canonical.py", "pyarrow"): "likewise, and not needed without keys",
+    ("release/key_selection.py", "pyarrow"): "likewise, and not needed without keys",
     ("answer/plot/library.py", "altair"): "an extra",
     ("service/console/charts.py", "vl_convert"): "slow to load, and not needed before the first chart",
     ("answer/table.py", "pandas"): "an extra",
     ("answer/table.py", "polars"): "an extra",
     ("backends/postgres/pool.py", "psycopg"): "an extra",
     ("ledger/postgres_connection.py", "psycopg"): "an extra",
-    ("error_bars/intervals/lattice_sums.py", "scipy.fft"): "a tenth of a second to load, and seldom needed",
+    ("error_bars/intervals/noise_sums.py", "scipy.fft"): "a tenth of a second to load, and seldom needed",
+    ("execution/nonnegative.py", "scipy"): "scipy.sparse, a fifth of a second to load, and for batches alone",
     ("noise/discrete.py", "opendp"): "a quarter of a second to load, and a quote needs no noise",
     ("publication/data.py", "pyarrow"): "its writers take a twentieth of a second to load, and no question needs them",
     ("publication/keys.py", "cryptography"): "a twentieth of a second to load, and no question needs it",
     ("ratio/bias.py", "scipy.stats"): "half a second to load, and seldom needed",
-    ("sparse.py", "scipy"): "a fifth of a second to load, and most answers need no matrix",
     ("statistics/distinct_bounds.py", "scipy.sparse.csgraph"): "a fifth of a second to load, and seldom needed",
     ("statistics/two_by_two/yardsticks.py", "scipy.stats"): "half a second to load, and seldom needed",
 }
@@ -59,30 +60,66 @@ PUBLIC_NAMES = {
 }
 """The modules of the names that `import hedgerow` offers."""
 
-ANNOTATIONS = PUBLIC_NAMES | {
-    ("answer/diagnostics.py", "rich"): "imported where it is used",
-    ("answer/render.py", "rich"): "imported where it is used",
-    ("cli/output.py", "rich"): "imported where it is used",
-    ("session/batch_quote.py", "rich"): "imported where it is used",
-    ("session/planning.py", "rich"): "imported where it is used",
-    ("session/page.py", "rich"): "imported where it is used",
-    ("answer/table.py", "pandas"): "an extra",
-    ("answer/table.py", "polars"): "an extra",
-    ("backends/postgres/backend.py", "psycopg"): "an extra",
-    ("backends/postgres/pool.py", "psycopg"): "an extra",
-    ("backends/postgres/reading.py", "psycopg"): "an extra",
-    ("backends/postgres/schema.py", "psycopg"): "an extra",
-    ("ledger/errors.py", "psycopg"): "an extra",
-    ("ledger/postgres.py", "psycopg"): "an extra",
-    ("ledger/postgres_connection.py", "psycopg"): "an extra",
-    ("publication/keys.py", "cryptography"): "imported where it is used",
-    ("sparse.py", "scipy.sparse"): "imported where it is used",
-    ("sqlalchemy_dialect.py", "sqlalchemy"): "not in SQLAlchemy 1.4",
+SELDOM = {
+    (file, f"hedgerow.{module}"): "a fifth of a second for all of them, and a first answer needs none (`hedgerow.late`)"
+    for file, modules in {
+        "session/connection.py": ("session.remote",),
+        "session/corridor.py": (
+            "accuracy_target.accuracy_first",
+            "calibration.automatic",
+            "calibration.diagnose",
+            "calibration.missing_bounds",
+        ),
+        "session/database.py": (
+            "calibration.calibrate",
+            "publication.publication",
+            "session.batch",
+            "session.batch_quote",
+            "session.explain",
+            "session.forecast",
+            "session.planning",
+            "session.publishing",
+            "session.quote",
+            "session.report",
+            "session.tables",
+        ),
+        "session/missing.py": ("calibration.missing_bounds",),
+    }.items()
+    for module in modules
 }
+"""Modules of our own that are imported with the first call of a function of theirs."""
+
+ANNOTATIONS = (
+    PUBLIC_NAMES
+    | SELDOM
+    | {
+        ("answer/diagnostics.py", "rich"): "imported where it is used",
+        ("answer/render.py", "rich"): "imported where it is used",
+        ("cli/output.py", "rich"): "imported where it is used",
+        ("session/batch_quote.py", "rich"): "imported where it is used",
+        ("session/planning.py", "rich"): "imported where it is used",
+        ("session/page.py", "rich"): "imported where it is used",
+        ("answer/table.py", "pandas"): "an extra",
+        ("answer/table.py", "polars"): "an extra",
+        ("backends/postgres/held.py", "psycopg"): "an extra",
+        ("backends/postgres/backend.py", "psycopg"): "an extra",
+        ("backends/postgres/pool.py", "psycopg"): "an extra",
+        ("backends/postgres/reading.py", "psycopg"): "an extra",
+        ("backends/postgres/schema.py", "psycopg"): "an extra",
+        ("ledger/errors.py", "psycopg"): "an extra",
+        ("ledger/postgres.py", "psycopg"): "an extra",
+        ("ledger/postgres_connection.py", "psycopg"): "an extra",
+        ("publication/keys.py", "cryptography"): "imported where it is used",
+        ("late.py", "scipy.sparse"): "a fifth of a second to load, and most answers need no matrix",
+        ("special.py", "scipy.special"): "a seventh of a second to load, and a first answer needs none of it",
+        ("sqlalchemy_dialect.py", "sqlalchemy"): "not in SQLAlchemy 1.4",
+    }
+)
 """Every import under TYPE_CHECKING; a dialect's parts may name the dialect that calls them, see pyproject.toml."""
 
 
-def imports(path: Path) -> Iterator[tuple[str, str]]:
+@cache
+def imports(path: Path) -> tuple[tuple[str, str], ...]:
     """The kind ("late", "annotations" or "plain") and library of every import of a file."""
 
     def walk(node: ast.AST, kind: str) -> Iterator[tuple[str, str]]:
@@ -98,7 +135,7 @@ def imports(path: Path) -> Iterator[tuple[str, str]]:
             else:
                 yield from walk(child, kind)
 
-    return walk(ast.parse(path.read_text(encoding="utf-8")), "plain")
+    return tuple(walk(ast.parse(path.read_text(encoding="utf-8")), "plain"))
 
 
 def library(name: str) -> str:
@@ -107,18 +144,13 @@ def library(name: str) -> str:
 
 
 def actual(kind: str) -> set[tuple[str, str]]:
-    """All imports of one kind, as file and library; a dialect's parts and their dialect aside."""
-    pairs = {
+    """All imports of one kind, as file and library."""
+    return {
         (path.relative_to(SOURCE).as_posix(), library(name))
         for path in SOURCE.rglob("*.py")
         for this, name in imports(path)
         if this == kind
     }
-    return {pair for pair in pairs if not _dialect_of_a_part(*pair)}
-
-
-def _dialect_of_a_part(file: str, name: str) -> bool:
-    return name.endswith(".dialect") and name == "hedgerow." + ".".join(Path(file).parts[:-1]) + ".dialect"
 
 
 def test_imports_inside_functions_are_those_listed():
@@ -131,4 +163,4 @@ def test_imports_for_annotations_are_those_listed():
 
 def test_late_imports_of_our_own_are_for_the_start_of_the_program_alone():
     files = {file for file, name in LATE | ANNOTATIONS if name.startswith("hedgerow")}
-    assert files == {"__init__.py", "cli/commands.py", "cli/errors.py"}
+    assert files == {"__init__.py", "cli/commands.py", "cli/errors.py"} | {file for file, _ in SELDOM}

@@ -83,18 +83,14 @@ def test_the_hooks_of_git_run_the_commands_of_make():
         assert any(hook["entry"].startswith(f".venv/bin/{name}") for hook in hooks.values())
 
 
-@pytest.mark.parametrize(
-    "form", sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml")), ids=lambda path: path.name
-)
+@pytest.mark.parametrize("form", FORMS, ids=lambda path: path.name)
 def test_every_form_for_issues_can_be_read(form):
     read_form = read(form.relative_to(ROOT))
     if form.name == "config.yml":
         assert read_form["blank_issues_enabled"] is False
         return
     assert {"name", "description", "body"} <= set(read_form)
-    assert all(
-        field["type"] in {"markdown", "textarea", "input", "dropdown", "checkboxes"} for field in read_form["body"]
-    )
+    assert {field["type"] for field in read_form["body"]} <= FIELDS
     names = [field["id"] for field in read_form["body"] if field["type"] != "markdown"]
     assert len(names) == len(set(names)) > 0
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from tests.internals import session_of
 
 import hedgerow as hr
 from hedgerow.publication.contents import report_of
@@ -38,13 +39,15 @@ class Town:
         with duckdb.connect(str(folder / "town.duckdb")) as owner:
             owner.execute(
                 "CREATE TABLE people AS SELECT i AS id, 40 + i % 12 AS age, CASE i % 4 WHEN 0 THEN 'elm' WHEN 1 THEN "
-                "'oak' WHEN 2 THEN '=HYPERLINK(1)' ELSE '<script>alert(1)</script>' END AS street FROM range(4000) t(i)"
+                "'oak' WHEN 2 THEN '=HYPERLINK(1)' ELSE '<script>alert(1)</script>' END AS street, "
+                "TIMESTAMP '2026-01-01 12:30:00' + i % 3 * INTERVAL 1 DAY AS moved, "
+                "CAST(i % 4 - 1.5 AS DECIMAL(4, 1)) AS score FROM range(4000) t(i)"
             )
             owner.execute("ALTER TABLE people ADD PRIMARY KEY (id)")
         (folder / "town.yaml").write_text(CATALOG, encoding="utf-8")
         self.key = new_key(folder / "town.key")
         self.db = hr.connect(folder / "town.duckdb", catalog=folder / "town.yaml")
-        self.session = self.db._session
+        self.session = session_of(self.db)
 
     def report(self, queries=QUERIES, **options):
         """Ask, and return what would be published."""
@@ -59,6 +62,7 @@ class Town:
             dataset=catalog.dataset,
             version=catalog.version,
             sources=[catalog.tables["people"]],
+            no_values={},
         )
 
     def publish(self, name="release", report=None, key=None):

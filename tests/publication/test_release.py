@@ -6,12 +6,17 @@ import json
 import os
 import stat
 import xml.etree.ElementTree as ET
+from datetime import UTC, date, datetime, timedelta, timezone
 from html.parser import HTMLParser
 
 import pyarrow.parquet as pq
 import pytest
+from tests.publication.conftest import QUERIES
 
-from hedgerow.errors import ParameterError
+import hedgerow as hr
+from hedgerow.answer import NoteKind, notes
+from hedgerow.errors import ParameterError, UnsupportedSQLError
+from hedgerow.publication.charts import LETTER, WIDTH, _place
 from hedgerow.publication.data import data_table, harmless
 from hedgerow.publication.folder import write_folder
 from hedgerow.publication.keys import new_key, public_file, read_key, read_public_key
@@ -82,6 +87,128 @@ def test_an_escaped_text_can_be_read_back():
     for text in ("=1", "'=1", "''", "-x", "plain", ""):
         escaped = harmless(text)
         assert (escaped.removeprefix("'")) == text
+
+
+@pytest.mark.parametrize("text", [" =1", "\t@x", "\x0b=1", "\ufeff=1", "\uff1d1", "\uff0bx", "\n-1", "\r\n+1"])
+def test_a_formula_after_white_space_or_in_full_width_letters_is_escaped(text):
+    assert harmless(text) == f"'{text}"
+
+
+def test_every_table_of_a_release_that_must_add_up_adds_up_exactly(town):
+    queries = {
+        "street": "SELECT street, COUNT(*) AS n FROM people GROUP BY street",
+        "score": "SELECT score, COUNT(*) AS n FROM people GROUP BY score",
+        "all": "SELECT COUNT(*) AS n FROM people",
+    }
+    release = town.db.publish(queries, town.folder / "sums", epsilon=2, add_up=True)
+    assert (release.together, release.apart) == (("street", "score", "all"), ())
+    totals = {
+        name: [int(row[-6]) for row in rows_of(release.folder / "data" / f"{name}.csv")[1:] if row[-6]]
+        for name in queries
+    }
+    assert len(totals["street"]) == len(totals["score"]) == 4
+    assert sum(totals["street"]) == sum(totals["score"]) == totals["all"][0]
+    page = (release.folder / "index.html").read_text(encoding="utf-8")
+    assert "These tables were measured together, and add up to each other: Street, Score, All." in page
+    assert verify_folder(release.folder).holds
+
+
+def test_only_tables_about_the_same_rows_are_said_to_be_apart(town):
+    queries = {
+        "street": "SELECT street, COUNT(*) AS n FROM people GROUP BY street",
+        "moved": "SELECT moved, score, COUNT(*) AS n FROM people GROUP BY moved, score",
+        "young": "SELECT COUNT(*) AS n FROM people WHERE age < 46",
+        "again": "SELECT street, AVG(age) AS age FROM people GROUP BY street",
+        "old": "SELECT street, AVG(age) AS age FROM people WHERE age > 46 GROUP BY street",
+    }
+    release = town.db.publish(queries, town.folder / "rows", epsilon=0.5)
+    assert (release.together, release.apart) == ((), ("street", "moved", "again"))
+
+
+def test_a_refusal_names_the_query_and_its_line(town):
+    report = hr.Report.parse("-- name: all\nSELECT COUNT(*) FROM people;\n-- name: everybody\nSELECT * FROM people;\n")
+    with pytest.raises(UnsupportedSQLError) as refused:
+        town.db.publish(report, town.folder / "refused")
+    assert refused.value.message.startswith("everybody (line 4): ")
+    assert refused.value.span.line == 4
+    assert not (town.folder / "refused").exists()
+
+
+def test_the_page_does_not_say_that_tables_add_up_whose_groups_were_tested_apart(town):
+    """Sums of both tables are measured together here, but not the counts that decide which groups are shown."""
+    queries = {
+        "street": "SELECT street, COUNT(*) AS n, AVG(age) AS age FROM people GROUP BY street",
+        "all": "SELECT COUNT(*) AS n, AVG(age) AS age FROM people",
+    }
+    batch = town.db.batch(queries, epsilon=1.5)
+    kinds = {note.kind for answer in batch for note in answer.notes}
+    assert NoteKind.SUMS_TOGETHER in kinds
+    assert NoteKind.MEASURED_TOGETHER not in kinds
+    folder = town.publish("apart", town.report({"all": QUERIES["all"]}))
+    assert "measured together" not in (folder / "index.html").read_text(encoding="utf-8")
+
+
+def test_readers_are_told_the_limits_and_are_not_advised_to_ask_for_more(town):
+    folder = town.publish("told", town.report({"by_street": QUERIES["by_street"]}))
+    page = (folder / "index.html").read_text(encoding="utf-8")
+    assert "people: a person counts for at most 1 row; age is limited to 0 to 100." in page
+    assert "held back: fewer than" in page
+    assert "larger epsilon" not in page + (folder / "data" / "by-street.csv").read_text(encoding="utf-8")
+
+
+def test_notes_on_an_empty_table_lose_their_advice_and_stay_sentences(town):
+    sql = "SELECT age, COUNT(*) AS n FROM people GROUP BY age HAVING COUNT(*) > 1000000"
+    answer = town.db.sql(sql, epsilon=0.5)
+    shown = notes(answer, for_readers=True)
+    assert len(answer) == 0
+    assert shown[0].startswith("No row is shown: groups of fewer than")
+    assert all("epsilon" not in note and note.count("(") == note.count(")") for note in shown)
+
+
+def test_totals_of_rollup_are_named_in_table_chart_and_dictionary(town):
+    """Streets are declared; nobody declared ages, so that a key without a value may be a group, too."""
+    queries = {
+        "streets": "SELECT street, COUNT(*) AS n FROM people GROUP BY ROLLUP (street)",
+        "ages": "SELECT age, COUNT(*) AS n FROM people GROUP BY ROLLUP (age)",
+        "plain": "SELECT street, COUNT(*) AS n FROM people GROUP BY street",
+    }
+    folder = town.db.publish(queries, town.folder / "totals", epsilon=2).folder
+    page = (folder / "index.html").read_text(encoding="utf-8")
+    for name, key, said in (("streets", "all", 1), ("ages", "all or none", 1), ("plain", "all", 0)):
+        part = page.split(f'id="{name}"')[1].split("</section>")[0]
+        assert part.count(f">{key}</th>") == said
+        assert part.count(f"“{key}” in place of a key: the row is a total over all of its values") == said
+        chart = (folder / "charts" / f"{name}-n.svg").read_text(encoding="utf-8")
+        assert chart.count(f"({key})") == said
+    dictionary = {(row[0], row[2]): row[5] for row in rows_of(folder / "dictionary.csv")[1:]}
+    assert dictionary["streets", "street"] == "Group, or a public value. Empty in a total over all of its values."
+    assert dictionary["ages", "age"].endswith("over all of its values, or where there is no value.")
+    assert dictionary["plain", "street"] == "Group, or a public value."
+
+
+def test_an_interval_that_is_long_in_writing_is_not_cut_off(town):
+    """Numbers stand to the right of the marks, and end within the picture."""
+    folder = town.publish("long", town.report({"n": "SELECT COUNT(*) / 3e-13 AS n FROM people"}))
+    chart = ET.parse(folder / "charts" / "n-n.svg").getroot()  # noqa: S314 - our own file
+    ends = [float(part.attrib["x"]) + LETTER * len(part.text) for part in chart.iter() if part.tag.endswith("text")]
+    assert len(ends) > 3
+    assert max(ends) <= WIDTH
+
+
+def test_the_first_and_the_last_moment_can_be_drawn():
+    """Also before the first year of other time zones; and alike in every time zone of the publisher."""
+    east = timezone(timedelta(hours=9))
+    places = [
+        _place(moment)
+        for moment in (
+            datetime(1, 1, 1, tzinfo=east),
+            datetime(1, 1, 1),  # noqa: DTZ001 - as a database has it
+            date(1, 1, 2),
+            datetime(2026, 3, 29, 12, tzinfo=UTC),
+            datetime(9999, 12, 31, 23, 59, 59),  # noqa: DTZ001 - likewise
+        )
+    ]
+    assert places == [1 - 9 / 24, 1, 2, date(2026, 3, 29).toordinal() + 0.5, pytest.approx(3652060)]
 
 
 class Tags(HTMLParser):

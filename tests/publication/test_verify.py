@@ -2,16 +2,22 @@
 
 import hashlib
 import json
+import math
+import os
 import random
 import shutil
+from datetime import datetime, timedelta
+from fractions import Fraction
+from pathlib import Path
+from statistics import NormalDist
 
 import pytest
+from tests.publication.conftest import QUERIES
 
-from hedgerow.accounting import GDP, event_from_dict
 from hedgerow.errors import ParameterError
 from hedgerow.ledger.entries import canonical
 from hedgerow.ledger.excerpt import load_links
-from hedgerow.publication.certificate import DOMAIN, read_certificate
+from hedgerow.publication.certificate import DOMAIN
 from hedgerow.publication.keys import PublicKey, new_key
 from hedgerow.publication.verification import compare_chains, verify_folder
 
@@ -66,7 +72,9 @@ def changed(content, rng):
     return content[:place] + content[place + 1 :]
 
 
-def test_a_thousand_changes_of_single_bytes_are_all_found(copy):
+def test_a_thousand_changes_of_single_bytes_are_all_found(town, tmp_path):
+    released = town.publish("small", town.report({"all": QUERIES["all"]}))
+    copy = shutil.copytree(released, tmp_path / "copy")
     rng = random.Random()
     files = sorted(path for path in copy.rglob("*") if path.is_file())
     contents = {path: path.read_bytes() for path in files}
@@ -109,10 +117,42 @@ def test_missing_and_added_files_are_found(copy):
     }
 
 
+def test_no_name_of_a_file_controls_the_terminal_or_looks_like_a_finding(copy):
+    """Added names with control characters and line breaks, and one that is not UTF-8."""
+    for name in (b"x\x1b[2J\n  \xe2\x9c\x93 signature: signed", b"\xff.csv"):
+        Path(os.fsdecode(os.fsencode(copy / "data") + b"/" + name)).write_text("x", encoding="ascii")
+    assert failed(copy) == ["files"]
+    lines = str(verify_folder(copy)).splitlines()
+    assert len(lines) == 1 + len(NAMES) + 1, "a line for the folder, and one more for the second name"
+    assert all(line.isprintable() for line in lines)
+
+
 def test_a_link_in_place_of_a_file_is_found(copy, release):
     (copy / "index.html").unlink()
     (copy / "index.html").symlink_to(release / "index.html")
     assert failed(copy) == ["files"]
+
+
+@pytest.mark.parametrize("name", ["certificate.json", "ledger.jsonl"])
+def test_a_pipe_or_a_link_in_place_of_the_record_is_found_and_not_read(copy, release, name):
+    (copy / name).unlink()
+    os.mkfifo(copy / name)
+    assert failed(copy)
+    (copy / name).unlink()
+    (copy / name).symlink_to(release / name)
+    assert failed(copy)
+
+
+@pytest.mark.parametrize("name", ["certificate.json", "ledger.jsonl"])
+def test_nested_json_is_a_finding(copy, name):
+    (copy / name).write_text("[" * 100_000, encoding="ascii")
+    assert failed(copy)
+
+
+@pytest.mark.parametrize("version", [True, 0, -1, 1.0, "1", 2])
+def test_a_certificate_of_another_version_is_not_read(copy, town, version):
+    resign(copy, town, lambda content: content.update(version=version))
+    assert failed(copy) == ["certificate"]
 
 
 def test_a_folder_without_a_certificate_is_a_finding_and_no_folder_an_error(tmp_path):
@@ -159,8 +199,48 @@ def dropped(content):
     content["charges"].pop()
 
 
+def twice(content):
+    """The events of one charge, twice: a table of the release may have no other."""
+    content["charges"].append(content["charges"][0])
+
+
+def too_long(content):
+    """A short number that takes for ever to compute with."""
+    content["charges"][0]["price"]["events"][0]["variance"] = "1e999999999"
+
+
+def too_small(content):
+    content["charges"][0]["price"]["events"][0]["variance"] = "1/0"
+
+
+def elsewhere(content):
+    content["ledger"]["file"] = "other.jsonl"
+
+
 def nonsense(content):
     content["charges"] = "none"
+
+
+def truth(content):
+    content["guarantee"]["release"]["epsilon"] = True
+
+
+def unchecked(content):
+    content["guarantee"]["perfect"] = "yes"
+
+
+def without_any_charge(content):
+    content["charges"] = []
+    for table in content["tables"]:
+        table.update(charges=[], mechanisms=[])
+
+
+def larger_groups(content):
+    content["guarantee"]["min_frequency"] += 1
+
+
+def other_neighbours(content):
+    content["guarantee"]["neighbours"] = "Two databases are neighbours if they differ in one row."
 
 
 @pytest.mark.parametrize(
@@ -175,7 +255,16 @@ def nonsense(content):
         (without_charge, "charges"),
         (other_dataset, "chain"),
         (dropped, "charges"),
-        (nonsense, "charges"),
+        (twice, "guarantee"),
+        (too_long, "charges"),
+        (too_small, "charges"),
+        (elsewhere, "chain"),
+        (nonsense, "certificate"),
+        (truth, "certificate"),
+        (unchecked, "certificate"),
+        (without_any_charge, "charges"),
+        (larger_groups, "guarantee"),
+        (other_neighbours, "guarantee"),
     ],
 )
 def test_a_false_statement_is_found_although_it_is_signed(copy, town, change, check):
@@ -203,7 +292,28 @@ def wider(lines):
     lines[0]["public"]["terms"]["epsilon"] = 1e9
 
 
-@pytest.mark.parametrize("change", [less_charged, forgotten, wider])
+def other_kind(lines):
+    """A charge under another name, which nobody would add up."""
+    next(line for line in lines if line["kind"] == "charged")["kind"] = "gift"
+
+
+def hidden_amount(lines):
+    """An amount in an entry that is no charge."""
+    charge = next(line for line in lines if line["kind"] == "charged")
+    next(line for line in lines if line["kind"] == "answered")["public"]["units"] = charge["public"]["units"]
+
+
+def another_field(lines):
+    lines[1]["note"] = "no hash has this"
+
+
+def from_the_future(lines):
+    next(line for line in lines if line["kind"] == "answered")["refers"] = 999
+
+
+@pytest.mark.parametrize(
+    "change", [less_charged, forgotten, wider, other_kind, hidden_amount, another_field, from_the_future]
+)
 def test_a_changed_record_of_spending_is_found_although_it_is_signed(copy, town, change):
     rewrite_chain(copy, change)
     resign(copy, town, dict)
@@ -239,12 +349,155 @@ def test_a_budget_that_was_overrun_is_found(copy, town):
     assert failed(copy) == ["budget"]
 
 
-def test_the_guarantee_is_what_an_accountant_proves_from_the_events(release):
-    certificate = read_certificate((release / "certificate.json").read_bytes())
-    events = [event_from_dict(event) for charge in certificate.charges for event in charge.price["events"]]
-    stated = certificate.content["guarantee"]["release"]
-    exact = GDP(events).epsilon(stated["delta"])
-    assert exact <= stated["epsilon"] <= exact * (1 + 2e-5)
+def resign_chain(copy, town, change):
+    """Change the record of spending, and sign it with hashes that all fit."""
+    rewrite_chain(copy, change)
+    head = load_links((copy / "ledger.jsonl").read_text(encoding="ascii"))[-1].hash
+    resign(copy, town, lambda content: content["ledger"].update(head=head))
+
+
+def test_a_charge_that_gives_something_back_is_found(copy, town):
+    def refunded(lines):
+        charge = next(line for line in lines if line["kind"] == "charged")
+        units = charge["public"]["units"]
+        charge["public"]["units"] = {name: f"-{amount}" for name, amount in units.items()}
+
+    resign_chain(copy, town, refunded)
+    assert "budget" in failed(copy)
+
+
+def test_a_budget_that_was_lowered_after_it_was_spent_is_found(copy, town):
+    def lower(lines):
+        terms = lines[0]["public"]["terms"]
+        lowered = {"kind": "raised", "public": {"from": terms, "terms": {**terms, "epsilon": 0.01}}, "sealed": "0" * 64}
+        lines.append(lowered)
+
+    rewrite_chain(copy, lower)
+    last = load_links((copy / "ledger.jsonl").read_text(encoding="ascii"))[-1]
+
+    def state(content):
+        content["ledger"].update(head=last.hash, entries=last.sequence + 1)
+        content["guarantee"]["budget"]["epsilon"] = 0.01
+
+    resign(copy, town, state)
+    assert failed(copy) == ["budget"]
+
+
+def test_a_chain_that_begins_with_an_amount_is_found(copy, town):
+    def credited(lines):
+        for account in ("current", "lifetime"):
+            lines[0]["total"][account] = dict.fromkeys(lines[0]["total"][account], "-1000")
+
+    resign_chain(copy, town, credited)
+    assert "budget" in failed(copy)
+
+
+@pytest.mark.parametrize(
+    ("refresh", "changes", "problems"),
+    [
+        (1, {"epsilon": 0.01}, ["budget"]),
+        (1, {"refresh": timedelta(days=2).total_seconds()}, ["budget"]),
+        (None, {}, ["budget"]),
+        (1, {}, []),
+    ],
+)
+def test_terms_that_say_less_than_an_earlier_period_could_spend_are_found(copy, town, refresh, changes, problems):
+    """The terms of the certificate come after a period that was charged under others."""
+    raised = {}
+
+    def narrowed(lines):
+        old = lines[0]["public"]["terms"]
+        old["refresh"] = None if refresh is None else timedelta(days=refresh).total_seconds()
+        raised.update({**old, **changes})
+        period = (datetime.fromisoformat(lines[0]["total"]["period"]) + timedelta(days=3)).isoformat()
+        last = {"kind": "raised", "public": {"from": old, "terms": raised}, "sealed": "0" * 64, "period": period}
+        lines.append(last)
+
+    rewrite_chain(copy, narrowed)
+    last = load_links((copy / "ledger.jsonl").read_text(encoding="ascii"))[-1]
+
+    def state(content):
+        content["ledger"].update(head=last.hash, entries=last.sequence + 1)
+        content["guarantee"]["budget"] = raised
+
+    resign(copy, town, state)
+    assert failed(copy) == problems
+
+
+@pytest.mark.parametrize(("days", "problems"), [(29, ["budget"]), (30, [])])
+def test_a_period_that_begins_too_early_is_found(copy, town, days, problems):
+    """Terms with a budget for each 30 days, and an entry that begins the next period after `days`."""
+
+    def refreshed(lines):
+        start = datetime.fromisoformat(lines[0]["total"]["period"])
+        lines[0]["public"]["terms"]["refresh"] = timedelta(days=30).total_seconds()
+        lines[-1]["period"] = (start + timedelta(days=days)).isoformat()
+
+    rewrite_chain(copy, refreshed)
+    links = load_links((copy / "ledger.jsonl").read_text(encoding="ascii"))
+
+    def state(content):
+        content["ledger"].update(head=links[-1].hash)
+        content["guarantee"]["budget"] = dict(links[0].public["terms"])
+
+    resign(copy, town, state)
+    assert failed(copy) == problems
+
+
+def test_the_guarantee_follows_from_the_events_by_the_formula_alone(release):
+    """Nothing of hedgerow: the events as text, added up, and the delta of Gaussian noise at the stated epsilon.
+
+    Pure steps are added to epsilon, or counted as the Gaussian noise that dominates them, whichever proves more.
+    """
+    content = json.loads((release / "certificate.json").read_bytes())["certificate"]
+    stated = content["guarantee"]["release"]
+    mu_squared = embedded = pure = surcharge = mass = 0.0
+    for event in (event for charge in content["charges"] for event in charge["price"]["events"]):
+        if event["kind"] == "gaussian":
+            mu_squared += Fraction(event["sensitivity_squared"]) / Fraction(event["variance"])
+            surcharge += 37 * event["moved"] / Fraction(event["grid_scale_squared"])
+            mass += 3e-31 * event["moved"]
+        elif event["kind"] == "bounded-range":
+            mu_squared += dominating(Fraction(event["epsilon"]) / 2) ** 2
+        elif event["kind"] == "laplace":
+            epsilon = Fraction(event["sensitivity"]) / Fraction(event["scale"])
+            pure, embedded = pure + epsilon, embedded + dominating(epsilon) ** 2
+        else:
+            mass += Fraction(event["mass"])
+
+    def delta_at(whole):
+        epsilon = whole - surcharge
+        apart = gaussian_delta(epsilon - pure, math.sqrt(mu_squared)) if epsilon > pure else 1.0
+        return mass + min(apart, gaussian_delta(epsilon, math.sqrt(mu_squared + embedded)))
+
+    assert delta_at(stated["epsilon"]) <= stated["delta"] < delta_at(stated["epsilon"] * (1 - 1e-4))
+
+
+def dominating(epsilon):
+    """Mu of the Gaussian pair that dominates a pure step (half of epsilon: one of bounded range)."""
+    return -2 * NormalDist().inv_cdf(1 / (1 + math.exp(epsilon)))
+
+
+def gaussian_delta(epsilon, mu):
+    above, below = (math.erfc((epsilon / mu + sign * mu / 2) / math.sqrt(2)) / 2 for sign in (-1, 1))
+    return above - math.exp(epsilon) * below
+
+
+def test_a_file_beyond_reason_is_found_and_not_read(copy):
+    for name in ("index.html", "certificate.json", "ledger.jsonl"):
+        with (copy / name).open("r+b") as stream:
+            size = stream.seek(0, os.SEEK_END)
+            stream.truncate(2**40)
+        assert failed(copy)
+        os.truncate(copy / name, size)
+    assert failed(copy) == []
+
+
+def test_the_check_says_which_release_it_is(release):
+    """Somebody could put another release into the folder, as it was signed."""
+    said = verify_folder(release).checks[0].says
+    assert "town (2026-01)" in said
+    assert json.loads((release / "certificate.json").read_bytes())["certificate"]["time"][:10] in said
 
 
 def test_the_certificate_shows_no_analyst_and_no_question_of_others(town):

@@ -8,7 +8,7 @@ from hedgerow.distributions import Laplace
 from hedgerow.ledger import open_ledger
 
 FALSE_ALARM = 1e-9
-"""How often a test of randomness may fail where nothing is wrong."""
+"""False-alarm rate of a test of randomness."""
 
 
 @pytest.fixture

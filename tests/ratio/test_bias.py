@@ -72,12 +72,12 @@ def test_near_zero_there_is_no_plug_in_correction():
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "options",
     [{}, {"epsilon": 1.0, "scale": 1.0, "prior": {3: 1.0}}, {"epsilon": 1.0, "prior": {0: 1.0}}, {"denominator": 9.0}],
 )
-def test_a_correction_that_cannot_be_is_refused(asked):
+def test_a_correction_that_cannot_be_is_refused(options):
     with pytest.raises(ParameterError):
-        debias(1.0, **asked)
+        debias(1.0, **options)
 
 
 def test_a_negative_exact_count_is_refused():

@@ -208,7 +208,7 @@ def test_no_count_makes_an_estimator_fail(ledger, counts):
         smooth(ledger, *counts, epsilon=1.0, delta=1e-6, **DOMAIN),
         propose_test_release(ledger, *counts, epsilon=1.0, delta=1e-6, bound=80.0, **DOMAIN),
     ]
-    assert all(math.isfinite(each.value) for each in actual[:3])
+    assert all(math.isfinite(release.value) for release in actual[:3])
     assert len(list(ledger.events())) == 4
 
 
@@ -236,8 +236,8 @@ def test_grids_are_fine_and_public():
 
 
 def rounded_log_distance(count):
-    """How many steps one more person moves the rounded logarithm by."""
-    places = [round(math.log(each) / Fraction(1, 2**30)) for each in (count, count + 1)]
+    """Return the number of steps by which one more person moves the rounded logarithm."""
+    places = [round(math.log(size) / Fraction(1, 2**30)) for size in (count, count + 1)]
     return abs(places[1] - places[0])
 
 

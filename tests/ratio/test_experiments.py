@@ -15,7 +15,7 @@ random = np.random.default_rng()
 
 
 def detections(people, lift, epsilon):
-    """How many simulated experiments find the lift: normal values, noise in the coordinates that are released."""
+    """Return the number of simulated experiments that find the lift: normal values, noisy coordinates."""
     half, back = 100.0, mixing(BERNSTEIN)
     rows = {monomial: back[index] for index, monomial in enumerate(BERNSTEIN.moments)}
     estimates, variance = [], 0.0

@@ -1,4 +1,4 @@
-"""How often an estimate misses: against printed numbers, numerical integration and plain formulas."""
+"""The probability that an estimate misses, against printed numbers, numerical integration and plain formulas."""
 
 import itertools
 import math
@@ -68,15 +68,15 @@ def test_the_probability_of_a_miss_is_the_exact_one(x, y, epsilon, alpha, failur
 
 @pytest.mark.parametrize(("x", "y", "epsilon", "within"), WITHIN)
 def test_every_estimator_is_as_accurate_as_the_table_says(x, y, epsilon, within):
-    asked = {"epsilon": epsilon, "alpha": 0.1, "n_x": 150, "n_y": 150}
+    options = {"epsilon": epsilon, "alpha": 0.1, "n_x": 150, "n_y": 150}
     actual = [
-        sample_accuracy(x, y, **asked),
-        sample_accuracy(x, y, scale=1 / epsilon, **asked),
-        sample_accuracy(x, y, estimator="noisy_log", **asked),
-        sample_accuracy(x, y, estimator="smooth", delta=1 / 150, **asked),
-        sample_accuracy(x, y, estimator="propose_test_release", delta=1 / 150, **asked),
-        sample_accuracy(x, y, estimator="smooth", delta=1e-6, **asked),
-        sample_accuracy(x, y, estimator="propose_test_release", delta=1e-6, **asked),
+        sample_accuracy(x, y, **options),
+        sample_accuracy(x, y, scale=1 / epsilon, **options),
+        sample_accuracy(x, y, estimator="noisy_log", **options),
+        sample_accuracy(x, y, estimator="smooth", delta=1 / 150, **options),
+        sample_accuracy(x, y, estimator="propose_test_release", delta=1 / 150, **options),
+        sample_accuracy(x, y, estimator="smooth", delta=1e-6, **options),
+        sample_accuracy(x, y, estimator="propose_test_release", delta=1e-6, **options),
     ]
     assert [round(1 - failure, 4) for failure in actual] == within
 
@@ -92,7 +92,7 @@ def test_the_exact_formulas_agree_with_integration_for_tiny_and_huge_epsilon(x, 
     for first, second in SCALES:
         for formula, normal in ((laplace_failure, False), (gaussian_failure, True)):
             alpha = part * x / y
-            actual = float(formula(*(np.float64(each) for each in (x, y, alpha, first, second))))
+            actual = float(formula(*(np.float64(argument) for argument in (x, y, alpha, first, second))))
             assert abs(actual - integrated(x, y, alpha, first, second, normal=normal)) < 1e-9
 
 
@@ -122,16 +122,16 @@ def test_a_delta_makes_the_noise_gaussian_for_half_of_the_budget_each():
 
 
 def test_a_declared_bound_on_the_denominator_makes_the_naive_estimate_better():
-    asked = {"epsilon": 1.0, "alpha": 0.1, "n_x": 150, "estimator": "naive"}
-    assert math.isclose(sample_accuracy(100, 100, **asked), math.exp(-0.2 / 150))
-    assert math.isclose(sample_accuracy(100, 100, bound=50, **asked), math.exp(-0.1 * (50 * 51) / 150))
+    options = {"epsilon": 1.0, "alpha": 0.1, "n_x": 150, "estimator": "naive"}
+    assert math.isclose(sample_accuracy(100, 100, **options), math.exp(-0.2 / 150))
+    assert math.isclose(sample_accuracy(100, 100, bound=50, **options), math.exp(-0.1 * (50 * 51) / 150))
 
 
 def test_a_proposal_of_ones_own_is_never_better_than_the_best_one():
-    asked = {"epsilon": 1.0, "alpha": 0.1, "n_x": 150, "n_y": 150, "delta": 1e-6}
-    best = sample_accuracy(100, 100, estimator="propose_test_release", **asked)
+    options = {"epsilon": 1.0, "alpha": 0.1, "n_x": 150, "n_y": 150, "delta": 1e-6}
+    best = sample_accuracy(100, 100, estimator="propose_test_release", **options)
     tried = [
-        sample_accuracy(100, 100, estimator="propose_test_release", bound=bound, **asked)
+        sample_accuracy(100, 100, estimator="propose_test_release", bound=bound, **options)
         for bound in np.geomspace(0.001, 10, 200)
     ]
     assert min(tried) >= best - 1e-12
@@ -145,7 +145,7 @@ def test_arrays_broadcast():
 
 
 @pytest.mark.parametrize(
-    ("asked", "code"),
+    ("options", "code"),
     [
         ({"estimator": "guess"}, "parameter-choice"),
         ({"estimator": "naive"}, "parameter-whole"),
@@ -154,7 +154,7 @@ def test_arrays_broadcast():
         ({"alpha": 0.0}, "parameter-positive"),
     ],
 )
-def test_what_cannot_be_is_refused(asked, code):
+def test_what_cannot_be_is_refused(options, code):
     with pytest.raises(ParameterError) as caught:
-        sample_accuracy(100, 100, **{"epsilon": 1.0, "alpha": 0.1, **asked})
+        sample_accuracy(100, 100, **{"epsilon": 1.0, "alpha": 0.1, **options})
     assert caught.value.code == code

@@ -12,7 +12,7 @@ from hedgerow.accuracy import quotient_interval
 from hedgerow.error_bars.intervals.interval import Interval
 from hedgerow.errors import ParameterError
 from hedgerow.ratio import odds_ratio, relative_risk, risk_difference
-from hedgerow.statistics.two_by_two.arms import Arm, disjoint_counts, noisy_size, public_size, variance
+from hedgerow.statistics.two_by_two.arms import Arm, disjoint_counts, noisy_size, public_size
 from hedgerow.statistics.two_by_two.curves import ODDS_RATIO, RELATIVE_RISK, RISK_DIFFERENCE
 from hedgerow.statistics.two_by_two.score import Score
 
@@ -179,7 +179,7 @@ def test_no_groups_have_no_intervals(method):
 
 
 @pytest.mark.parametrize(
-    ("asked", "code"),
+    ("options", "code"),
     [
         ({"method": "best"}, "parameter-choice"),
         ({"confidence": 1.0}, "parameter-probability"),
@@ -191,14 +191,14 @@ def test_no_groups_have_no_intervals(method):
         ({"size_noise": Laplace(1.0), "rest_noise": Laplace(1.0)}, "parameter-noise"),
     ],
 )
-def test_what_cannot_be_is_refused(asked, code):
+def test_what_cannot_be_is_refused(options, code):
     with pytest.raises(ParameterError) as caught:
-        relative_risk(**{"x": 61, "y": 38, "n_x": 200, "n_y": 200, **asked})
+        relative_risk(**{"x": 61, "y": 38, "n_x": 200, "n_y": 200, **options})
     assert caught.value.code == code
 
 
 def covered(noisy_groups, sizes, rates, noise, curve, draws):
-    """How often the test behind the interval accepts the truth."""
+    """Return the share of draws in which the test behind the interval accepts the truth."""
     arms = [
         Arm(noisy_groups(rate, size, noise, draws), np.full(draws, float(size)), public_size(noise))
         for size, rate in zip(sizes, rates, strict=True)
@@ -266,6 +266,6 @@ def test_the_bootstrap_is_repeatable(statistic):
 def test_noise_far_finer_than_its_lattice_has_hardly_any_variance(scale):
     """At an epsilon of a thousand a count has such noise."""
     noise = Laplace(scale, step=1.0)
-    assert 0 <= variance(noise) <= 1e-40
+    assert 0 <= noise.variance <= 1e-40
     estimate = odds_ratio(60, 45, 150, 150, noise=noise, size_noise=noise)
     assert estimate.interval.lower <= estimate.value <= estimate.interval.upper

@@ -18,11 +18,11 @@ def by_hand(exact, shift, noise):
 @pytest.mark.parametrize("noise", [0, 7, -(2**50), FITS - 1, 1 - FITS, 2**62])
 def test_the_sum_is_that_of_whole_numbers(shift, noise):
     drawn = np.full(len(ENDS), noise, dtype=np.int64)
-    for exact in ([each] for each in ENDS):
+    for exact in ([end] for end in ENDS):
         actual = added(np.array(exact, dtype=object), shift, drawn[:1])
-        assert [int(each) for each in actual] == [by_hand(exact[0], shift, noise)]
+        assert [int(number) for number in actual] == [by_hand(exact[0], shift, noise)]
     together = added(np.array(ENDS, dtype=object), shift, drawn)
-    assert [int(each) for each in together] == [by_hand(each, shift, noise) for each in ENDS]
+    assert [int(number) for number in together] == [by_hand(end, shift, noise) for end in ENDS]
 
 
 def test_small_numbers_stay_in_64_bits():

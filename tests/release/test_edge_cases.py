@@ -70,11 +70,11 @@ def test_the_range_of_draws_in_many_groups_holds_an_owner_who_is_in_all_of_them(
     connection, plan = bench
     connection.execute("CREATE TABLE t (u BIGINT, g BIGINT, x DOUBLE)")
     columns = {"x": DeclaredColumn("x", lower=0, upper=10)}
-    asked = plan("SELECT g, MEDIAN(x) FROM t GROUP BY g", max_rows=1, columns=columns)
+    median_plan = plan("SELECT g, MEDIAN(x) FROM t GROUP BY g", max_rows=1, columns=columns)
     connection.execute("INSERT INTO t SELECT 1, j, 5 FROM range(100) r(j)")
-    weights = buckets(connection, asked, range(100))
-    moved = Fraction(sum(weights.values()), asked.draws[0].reach.weight)
-    events = [event for event in asked.charge.events if isinstance(event, SpreadRangeEvent)]
+    weights = buckets(connection, median_plan, range(100))
+    moved = Fraction(sum(weights.values()), median_plan.draws[0].reach.weight)
+    events = [event for event in median_plan.charge.events if isinstance(event, SpreadRangeEvent)]
     assert len(weights) == 100
     assert moved > 9
     assert all(event.norm >= moved for event in events)

@@ -3,13 +3,15 @@
 import asyncio
 
 import pytest
+from tests.internals import session_of
 
 from hedgerow.errors import CatalogError
 from hedgerow.service.access.connect import open_access
 from hedgerow.service.access.model import Identity, Role
 from hedgerow.service.catalog_file import CatalogFiles
 from hedgerow.service.errors import AccessError
-from hedgerow.service.gateway import Gateway, ServiceLimits
+from hedgerow.service.gateway import Gateway
+from hedgerow.service.statement_queue import ServiceLimits
 
 STATEMENTS = ["CREATE TABLE people AS SELECT i AS id, i % 7 AS x FROM range(900) r(i)"]
 TABLES = "people: {unit: id, unit_unique: true, columns: {x: {lower: 0, upper: 7}}}  # people"
@@ -24,7 +26,7 @@ def db(build):
 
 def saved(db, change, *, who=OWNER, begun=None, reload=None):
     """Save a change of the catalog; return the file and its copies."""
-    path = db._session.catalog.path
+    path = session_of(db).catalog.path
 
     async def nothing():
         pass
@@ -48,7 +50,7 @@ def saved(db, change, *, who=OWNER, begun=None, reload=None):
 
 
 def test_a_catalog_is_replaced_and_keeps_its_comments_its_line_ends_and_numbered_copies(db):
-    path = db._session.catalog.path
+    path = session_of(db).catalog.path
     path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
     first = path.read_bytes()
     second, copies = saved(db, ("upper: 7", "upper: 8"))
@@ -70,7 +72,7 @@ def test_a_catalog_is_replaced_and_keeps_its_comments_its_line_ends_and_numbered
     ],
 )
 def test_what_may_not_be_saved_changes_nothing(db, change, options, code):
-    path = db._session.catalog.path
+    path = session_of(db).catalog.path
     before = path.read_bytes()
     with pytest.raises(CatalogError) as refused:
         saved(db, change, **options)
@@ -83,7 +85,7 @@ def test_a_catalog_that_cannot_be_used_is_put_back(db):
     async def fail():
         raise CatalogError("no", code="catalog-file")
 
-    path = db._session.catalog.path
+    path = session_of(db).catalog.path
     before = path.read_bytes()
     with pytest.raises(CatalogError, match="no"):
         saved(db, ("upper: 7", "upper: 8"), reload=fail)
@@ -103,6 +105,6 @@ def test_only_an_owner_of_the_dataset_reads_or_writes_its_catalog(db, who):
         with pytest.raises(AccessError):
             await files.set_cap(who, "people", "ada", 1.0)
         with pytest.raises(AccessError):
-            await gateway.as_owner(who, "people", "catalog", lambda database: database.budget, door="console")
+            await gateway.as_owner(who, "people", "catalog", lambda database: database.budget, interface="console")
 
     asyncio.run(run())

@@ -140,10 +140,10 @@ def test_a_secret_is_refused_with_the_reason(read, text):
     assert "hunter2" not in str(error)
 
 
-@pytest.mark.parametrize("door", ["wire", "http"])
+@pytest.mark.parametrize("interface", ["wire", "http"])
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.1.2.3", "db.example.org"])  # noqa: S104 - refused here
-def test_nobody_listens_to_the_network_without_tls(read, door, host):
-    listener = f'[serve.{door}]\nhost = "{host}"\n'
+def test_nobody_listens_to_the_network_without_tls(read, interface, host):
+    listener = f'[serve.{interface}]\nhost = "{host}"\n'
     assert refused(read, PROJECT + listener).code == "serve-exposed"
     assert read(f"{PROJECT}{listener}enabled = false\n").is_local
     configuration = read(f'{PROJECT}{listener}[serve.tls]\ncertificate = "c.pem"\nkey = "k.pem"\n')
@@ -168,7 +168,7 @@ def test_a_file_is_looked_for_here_and_above(read, tmp_path, monkeypatch):
 
 
 def test_a_project_without_a_database_names_no_dataset(read):
-    assert "names no dataset" in refused(read, '[project]\ncatalog = "shop.yaml"\n').message
+    assert "does not name a dataset" in refused(read, '[project]\ncatalog = "shop.yaml"\n').message
 
 
 @pytest.fixture(scope="module")

@@ -1,18 +1,21 @@
-"""The gateway that every door of the service asks through."""
+"""The gateway that every interface of the service asks through."""
 
 import asyncio
 import threading
+import time
 from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from tests.internals import session_of
 
 from hedgerow.cancellation import active_cancellation
 from hedgerow.errors import BackendError, BudgetError, InternalError, LedgerError, ParseError, UnknownNameError
 from hedgerow.service.access.model import Identity, Role
 from hedgerow.service.caps import write_cap
 from hedgerow.service.errors import AccessError, BusyError, http_status, sqlstate
-from hedgerow.service.gateway import Gateway, ServiceLimits
+from hedgerow.service.gateway import Gateway
+from hedgerow.service.statement_queue import ServiceLimits
 from hedgerow.session.database import Database
 
 STATEMENTS = ["CREATE TABLE people AS SELECT i AS id, i % 7 AS x FROM range(900) r(i)"]
@@ -43,8 +46,8 @@ def served(db, work, **limits):
 
 def test_a_question_is_answered_in_the_name_of_its_analyst_and_repeats_are_free_for_others(db):
     async def work(gateway):
-        first = await gateway.submit(ADA, "people", COUNT, door="http").answer()
-        other = await gateway.submit(Identity("bob"), "people", COUNT, door="wire", dialect="postgres").answer()
+        first = await gateway.submit(ADA, "people", COUNT, interface="http").answer()
+        other = await gateway.submit(Identity("bob"), "people", COUNT, interface="wire", dialect="postgres").answer()
         return first, other
 
     (first, other), events = served(db, work)
@@ -52,7 +55,7 @@ def test_a_question_is_answered_in_the_name_of_its_analyst_and_repeats_are_free_
     assert not first.receipt.reused
     assert other.receipt.reused
     assert [entry.analyst for entry in db.budget.history if entry.status == "answered"] == ["ada"]
-    assert [(event.door, event.analyst, event.outcome, event.reused) for event in events] == [
+    assert [(event.interface, event.analyst, event.outcome, event.reused) for event in events] == [
         ("http", "ada", "ok", False),
         ("wire", "bob", "ok", True),
     ]
@@ -63,8 +66,8 @@ def test_a_question_is_answered_in_the_name_of_its_analyst_and_repeats_are_free_
 def test_a_cap_ends_what_one_analyst_can_spend_and_nobody_elses(db):
     async def work(gateway):
         with pytest.raises(BudgetError):
-            await gateway.submit(ADA, "people", COUNT, door="http", epsilon=1.5).answer()
-        return await gateway.submit(Identity("bob"), "people", COUNT, door="http", epsilon=1.5).answer()
+            await gateway.submit(ADA, "people", COUNT, interface="http", epsilon=1.5).answer()
+        return await gateway.submit(Identity("bob"), "people", COUNT, interface="http", epsilon=1.5).answer()
 
     answer, events = served(db, work)
     assert answer.receipt.charge.epsilon == pytest.approx(1.5)
@@ -76,7 +79,7 @@ def test_an_unknown_dataset_and_a_forbidden_one_are_refused_in_the_same_words(db
         errors = []
         for dataset in ("people", "nothing"):
             with pytest.raises(AccessError) as caught:
-                gateway.submit(EVE, dataset, COUNT, door="http")
+                gateway.submit(EVE, dataset, COUNT, interface="http")
             errors.append(str(caught.value).replace(dataset, "X"))
         return errors
 
@@ -88,12 +91,12 @@ def test_an_auditor_reads_all_and_asks_nothing_and_an_analyst_reads_their_own(db
     auditor = Identity("audit", Role.AUDITOR)
 
     async def work(gateway):
-        await gateway.submit(ADA, "people", COUNT, door="http").answer()
-        await gateway.submit(Identity("bob"), "people", f"{COUNT} WHERE x > 1", door="http").answer()
+        await gateway.submit(ADA, "people", COUNT, interface="http").answer()
+        await gateway.submit(Identity("bob"), "people", f"{COUNT} WHERE x > 1", interface="http").answer()
         with pytest.raises(AccessError, match="asks nothing"):
-            gateway.submit(auditor, "people", COUNT, door="http")
-        every, own = [await gateway.history(who, "people", door="http") for who in (auditor, ADA)]
-        return every, own, await gateway.budget(ADA, "people", door="http")
+            gateway.submit(auditor, "people", COUNT, interface="http")
+        every, own = [await gateway.history(who, "people", interface="http") for who in (auditor, ADA)]
+        return every, own, await gateway.budget(ADA, "people", interface="http")
 
     (every, own, budget), _ = served(db, work)
     assert {entry.analyst for entry in every if entry.status == "answered"} == {"ada", "bob"}
@@ -131,16 +134,16 @@ def test_statements_beyond_workers_and_queue_are_refused_and_one_analyst_leaves_
     slow = Slow()
 
     async def work(gateway):
-        own = [gateway.submit(ADA, "people", f"ada {i}", door="http") for i in range(3)]
+        own = [gateway.submit(ADA, "people", f"ada {i}", interface="http") for i in range(3)]
         await begun(slow, 1)
-        other = gateway.submit(Identity("bob"), "people", "bob", door="http")
+        other = gateway.submit(Identity("bob"), "people", "bob", interface="http")
         await begun(slow, 1)
         assert set(slow.begun) == {"ada 0", "bob"}
-        with pytest.raises(BusyError, match="of yours"):
-            await gateway.submit(ADA, "people", "more than half of the queue", door="http").answer()
-        waiting = [gateway.submit(Identity("bob"), "people", f"bob {i}", door="http") for i in range(2)]
-        with pytest.raises(BusyError, match="Too many statements wait"):
-            await gateway.submit(Identity("cy"), "people", "too much", door="http").answer()
+        with pytest.raises(BusyError, match="You have too many"):
+            await gateway.submit(ADA, "people", "more than half of the queue", interface="http").answer()
+        waiting = [gateway.submit(Identity("bob"), "people", f"bob {i}", interface="http") for i in range(2)]
+        with pytest.raises(BusyError, match="Too many statements are waiting"):
+            await gateway.submit(Identity("cy"), "people", "too much", interface="http").answer()
         slow.going.set()
         return [await statement.answer() for statement in (*own, other, *waiting)]
 
@@ -152,11 +155,11 @@ def test_statements_beyond_workers_and_queue_are_refused_and_one_analyst_leaves_
 def test_a_cap_that_is_written_into_the_catalog_holds_from_the_next_statement_on(db, tmp_path):
     catalog = tmp_path / "people.yaml"
     catalog.write_text(f"dataset: people\nbudget: {BUDGET}\ntables: {{{TABLES}}}\n")
-    session = replace(db._session, catalog=replace(db._session.catalog, path=catalog))
+    session = replace(session_of(db), catalog=replace(session_of(db).catalog, path=catalog))
     dashboard = Identity("dashboard")
 
     async def ask(gateway, epsilon):
-        return await gateway.submit(dashboard, "people", COUNT, door="http", epsilon=epsilon).answer()
+        return await gateway.submit(dashboard, "people", COUNT, interface="http", epsilon=epsilon).answer()
 
     async def work(gateway):
         assert not await gateway.is_capped(dashboard, "people")
@@ -182,8 +185,8 @@ def test_cancelling_stops_one_statement_and_no_other():
 
     async def work(gateway):
         await gateway.replace({"people": slow, "more": other})
-        stopped = gateway.submit(ADA, "people", "stopped", door="wire")
-        kept = gateway.submit(ADA, "more", "kept", door="wire")
+        stopped = gateway.submit(ADA, "people", "stopped", interface="wire")
+        kept = gateway.submit(ADA, "more", "kept", interface="wire")
         await begun(slow, 1)
         await begun(other, 1)
         stopped.cancel()
@@ -196,19 +199,27 @@ def test_cancelling_stops_one_statement_and_no_other():
     assert served(slow, work)[0] == "kept"
 
 
+def until_charged(db):
+    while not db.budget.queries:
+        time.sleep(0.01)
+
+
 def test_a_charge_without_an_answer_is_reported(build):
     """A view with rows for hours: the statement is charged, and stopped."""
     endless = "CREATE VIEW people AS SELECT i AS id, i % 7 AS x FROM range(1000000000000) r(i)"
     db = build(endless, TABLES.replace("unit_unique: true", "max_rows: 1"))
 
     async def work(gateway):
+        statement = gateway.submit(ADA, "people", COUNT, interface="http")
+        await asyncio.to_thread(until_charged, db)
+        statement.cancel()
         with pytest.raises(BackendError) as stopped:
-            await gateway.submit(ADA, "people", COUNT, door="http").answer()
+            await statement.answer()
         return stopped.value
 
-    error, (event,) = served(db, work, statement_timeout=0.2)
+    error, (event,) = served(db, work)
     assert error.receipt is not None
-    assert (event.outcome, event.epsilon, event.reused) == ("statement-timeout", error.receipt.charge.epsilon, False)
+    assert (event.outcome, event.epsilon, event.reused) == ("cancelled", error.receipt.charge.epsilon, False)
     assert event.epsilon > 0
 
 
@@ -217,7 +228,7 @@ def test_a_statement_that_takes_too_long_is_stopped_and_says_so():
 
     async def work(gateway):
         with pytest.raises(BackendError) as caught:
-            await gateway.submit(ADA, "people", "long", door="http", timeout=0.05).answer()
+            await gateway.submit(ADA, "people", "long", interface="http", timeout=0.05).answer()
         return caught.value
 
     error, events = served(slow, work)
@@ -230,13 +241,13 @@ def test_draining_ends_what_runs_and_takes_nothing_new():
     slow = Slow()
 
     async def work(gateway):
-        running = gateway.submit(ADA, "people", "running", door="http")
+        running = gateway.submit(ADA, "people", "running", interface="http")
         await begun(slow, 1)
         await gateway.drain(0.01)
         with pytest.raises(BackendError, match="cancelled"):
             await running.answer()
         with pytest.raises(BackendError) as caught:
-            await gateway.submit(ADA, "people", "late", door="http").answer()
+            await gateway.submit(ADA, "people", "late", interface="http").answer()
         return caught.value.code
 
     assert served(slow, work)[0] == "shutting-down"
@@ -245,10 +256,10 @@ def test_draining_ends_what_runs_and_takes_nothing_new():
 def test_an_analyst_who_sends_too_many_statements_in_a_minute_is_refused(db):
     async def work(gateway):
         for _ in range(2):
-            await gateway.quote(ADA, "people", COUNT, door="http")
+            await gateway.quote(ADA, "people", COUNT, interface="http")
         with pytest.raises(BusyError) as caught:
-            await gateway.quote(ADA, "people", COUNT, door="http")
-        await gateway.quote(Identity("bob"), "people", COUNT, door="http")
+            await gateway.quote(ADA, "people", COUNT, interface="http")
+        await gateway.quote(Identity("bob"), "people", COUNT, interface="http")
         return caught.value
 
     error, _ = served(db, work, requests_per_minute=2)
@@ -266,7 +277,7 @@ def test_a_failure_that_is_not_ours_shows_nothing_of_its_message():
 
     async def work(gateway):
         with pytest.raises(InternalError) as caught:
-            await gateway.submit(ADA, "people", "x", door="http").answer()
+            await gateway.submit(ADA, "people", "x", interface="http").answer()
         return caught.value
 
     error, events = served(slow, work)

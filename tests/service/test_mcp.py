@@ -9,6 +9,7 @@ import threading
 import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from tests.internals import session_of
 
 import hedgerow as hr
 from hedgerow.cancellation import Cancellation
@@ -103,7 +104,7 @@ def test_the_model_spends_its_own_cap_and_no_more(db):
     assert refused.structured_content["error"]["code"] == "budget-analyst"
     assert left.structured_content["limit"]["epsilon"] == pytest.approx(1)
     assert left.structured_content["queries"] == 1
-    assert db._session.ledger.budget().analysts["model"].queries == 1
+    assert session_of(db).ledger.budget().analysts["model"].queries == 1
 
 
 def test_a_refusal_is_a_tool_error_with_its_code_hint_and_place(db):
@@ -140,7 +141,7 @@ def test_a_long_answer_is_cut_and_says_so(db):
 
 
 def test_a_call_that_the_client_cancels_cancels_its_statement(db, monkeypatch):
-    reached, cancelled, charge = threading.Event(), threading.Event(), db._session.ledger.charge
+    reached, cancelled, charge = threading.Event(), threading.Event(), session_of(db).ledger.charge
 
     def held(*words, **options):
         receipt = charge(*words, **options)
@@ -152,13 +153,13 @@ def test_a_call_that_the_client_cancels_cancels_its_statement(db, monkeypatch):
         of(cancellation)
         cancelled.set()
 
-    monkeypatch.setattr(db._session.ledger, "charge", held)
+    monkeypatch.setattr(session_of(db).ledger, "charge", held)
     monkeypatch.setattr(Cancellation, "request", request)
 
     async def run():
         async with Client(build_server(hr.AsyncDatabase(db))) as client:
-            asked = client.call_tool("query", {"sql": "SELECT COUNT(*) AS n FROM people"})
-            call = asyncio.create_task(asked)
+            query = client.call_tool("query", {"sql": "SELECT COUNT(*) AS n FROM people"})
+            call = asyncio.create_task(query)
             await asyncio.to_thread(reached.wait)
             call.cancel()
             await asyncio.wait([call])

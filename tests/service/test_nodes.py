@@ -6,6 +6,7 @@ from contextlib import closing
 from uuid import uuid4
 
 import pytest
+from tests.internals import session_of
 from typer.testing import CliRunner
 
 import hedgerow as hr
@@ -84,7 +85,7 @@ def test_two_servers_and_forty_clients_never_overspend(nodes):
         by_dashboard = sum(entry["analyst"] == "dashboard" for entry in charged)
         assert by_dashboard == sum(answered[:: len(tokens)])
     with closing(hr.connect(one.folder / "hedgerow.toml", analyst="dashboard")) as db:
-        ledger = db._session.ledger
+        ledger = session_of(db).ledger
         for spent in ledger.position("dashboard").filters:
             assert not spent.overrun_by(Units())  # exact, in the ledger's own units
         with pytest.raises(hr.BudgetError):

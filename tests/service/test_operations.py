@@ -16,16 +16,15 @@ import pytest
 from hedgerow.errors import CatalogError, LedgerError
 from hedgerow.service.configuration import CONSOLE_PORT, HTTP_PORT, WIRE_PORT, ledger_location, read_configuration
 from hedgerow.service.gateway import StatementEvent
-from hedgerow.service.health import ServiceHealth
 from hedgerow.service.logs import RequestLog, request_id
-from hedgerow.service.metrics import Metrics
+from hedgerow.service.metrics import Metrics, ServiceHealth
 from hedgerow.service.systemd import is_supervised, notify
 
 from .serving import CATALOG
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 EVENT = StatementEvent("wire", "shop", "ann", "query", "ok", 0.02, 0.3, reused=False)
-FIELDS = {"time", "event", "request", "door", "dataset", "analyst", "kind", "code", "seconds", "epsilon", "reused"}
+FIELDS = {"time", "event", "request", "interface", "dataset", "analyst", "kind", "code", "seconds", "epsilon", "reused"}
 
 
 class Budget:
@@ -45,10 +44,10 @@ def test_requests_are_counted_by_outcome_and_the_budget_is_shown():
         metrics.observe(EVENT)
     metrics.observe(StatementEvent("http", "shop", "ann", "query", "parse", 0.001, reused=True))
     lines = text(metrics).splitlines()
-    assert 'hedgerow_requests_total{dataset="shop",door="wire",kind="query",outcome="ok"} 2.0' in lines
-    assert 'hedgerow_requests_total{dataset="shop",door="http",kind="query",outcome="parse"} 1.0' in lines
-    assert 'hedgerow_reused_answers_total{dataset="shop",door="http"} 1.0' in lines
-    assert 'hedgerow_request_seconds_bucket{door="wire",kind="query",le="0.025"} 2.0' in lines
+    assert 'hedgerow_requests_total{dataset="shop",interface="wire",kind="query",outcome="ok"} 2.0' in lines
+    assert 'hedgerow_requests_total{dataset="shop",interface="http",kind="query",outcome="parse"} 1.0' in lines
+    assert 'hedgerow_reused_answers_total{dataset="shop",interface="http"} 1.0' in lines
+    assert 'hedgerow_request_seconds_bucket{interface="wire",kind="query",le="0.025"} 2.0' in lines
     assert "hedgerow_statements_running 3.0" in lines
     assert "hedgerow_statements_waiting 2.0" in lines
     assert 'hedgerow_budget_left_ratio{coordinate="gaussian",dataset="shop"} 0.75' in lines
@@ -61,7 +60,7 @@ def test_no_label_grows_with_what_analysts_choose():
         name = uuid.uuid4().hex
         metrics.observe(StatementEvent(name, name, name, "query", "ok", 0.1))
     shown = text(metrics)
-    assert 'hedgerow_requests_total{dataset="other",door="other",kind="query",outcome="ok"} 50.0' in shown
+    assert 'hedgerow_requests_total{dataset="other",interface="other",kind="query",outcome="ok"} 50.0' in shown
     assert name not in shown
 
 

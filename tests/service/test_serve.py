@@ -123,7 +123,7 @@ def test_every_door_gives_the_same_answer(served):
     assert [(entry["analyst"], entry["status"]) for entry in charges(served)] == [("analyst", "answered")]
     assert served.http("/ready")[0] == 200
     assert (
-        'hedgerow_requests_total{dataset="people",door="wire",kind="query",outcome="ok"} 2.0'
+        'hedgerow_requests_total{dataset="people",interface="wire",kind="query",outcome="ok"} 2.0'
         in served.http("/metrics")[1]
     )
     with urllib.request.urlopen(f"http://{served.started['console']}/") as page:
@@ -178,10 +178,10 @@ def test_a_dashboard_spends_no_more_than_its_cap_over_all_doors_at_once(served, 
         return "rows" in answer
 
     before = len(charges(served))
-    doors = [over_http, over_wire, over_mcp]
+    interfaces = [over_http, over_wire, over_mcp]
     with ThreadPoolExecutor(QUESTIONS) as clients:
-        asked = [clients.submit(doors[i % 3], question(i)) for i in range(QUESTIONS)]
-        answered = [future.result() for future in asked]
+        pending = [clients.submit(interfaces[i % 3], question(i)) for i in range(QUESTIONS)]
+        answered = [future.result() for future in pending]
     assert sum(answered) == 1
     own = charges(served)[before:]
     assert [(entry["analyst"], entry["status"]) for entry in own] == [("dashboard", "answered")]
@@ -221,7 +221,7 @@ def test_no_value_of_rows_statements_or_parameters_is_in_the_log(served, folder)
         assert str(NUMBER) not in text
         assert "SELECT" not in text
     lines = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
-    assert {"http", "wire", "mcp"} <= {line.get("door") for line in lines}
+    assert {"http", "wire", "mcp"} <= {line.get("interface") for line in lines}
     assert {"ok", "unknown-column", "syntax", "login-refused"} <= {line.get("code") for line in lines}
 
 
@@ -253,8 +253,8 @@ def test_accounts_and_caps_are_seen_at_once_and_catalogs_after_a_signal(served, 
     assert served.wait_for("reload-failed")["code"].startswith("catalog")
     assert served.http("/v1/datasets/people/query", token, {"sql": QUESTION})[0] == 200
     catalog.write_text(text)
-    assert 'door="wire",kind="login",outcome="login-refused"' in served.http("/metrics")[1]
-    assert 'door="http",kind="login",outcome="login-refused"' in served.http("/metrics")[1]
+    assert 'interface="wire",kind="login",outcome="login-refused"' in served.http("/metrics")[1]
+    assert 'interface="http",kind="login",outcome="login-refused"' in served.http("/metrics")[1]
 
 
 def test_changes_of_accounts_are_in_the_log(served):
@@ -267,19 +267,22 @@ def test_changes_of_accounts_are_in_the_log(served):
     assert served.wait_for("change")["kind"] == "rotate-account"
 
 
-@pytest.mark.parametrize("door", ["wire", "http", "mcp", "console"])
-def test_a_refused_login_is_counted_and_logged_without_a_name(served, door):
-    if door == "wire":
+@pytest.mark.parametrize("interface", ["wire", "http", "mcp", "console"])
+def test_a_refused_login_is_counted_and_logged_without_a_name(served, interface):
+    if interface == "wire":
         with pytest.raises(psycopg.OperationalError):
             served.connect(SECRET, SECRET)
-    elif door == "console":
+    elif interface == "console":
         form = urllib.parse.urlencode({"name": SECRET, "password": SECRET}).encode()
         with pytest.raises(urllib.error.HTTPError) as refused:
             urllib.request.urlopen(f"http://{served.started['console']}/sign-in", form)
         refused.value.close()
     else:
-        assert served.http("/mcp" if door == "mcp" else "/v1/me", SECRET, {} if door == "mcp" else None)[0] == 401
-    assert f'door="{door}",kind="login",outcome="login-refused"' in served.http("/metrics")[1]
+        assert (
+            served.http("/mcp" if interface == "mcp" else "/v1/me", SECRET, {} if interface == "mcp" else None)[0]
+            == 401
+        )
+    assert f'interface="{interface}",kind="login",outcome="login-refused"' in served.http("/metrics")[1]
     assert SECRET not in "".join(served.lines)
 
 
@@ -339,13 +342,13 @@ def test_a_service_that_is_killed_in_a_question_shows_its_charge_and_starts_agai
     token = served.secrets("analyst")["token"]
     before = charges(served)
     with ThreadPoolExecutor(1) as client:
-        asking = client.submit(ask_http, served, token, ENDLESS[2])
+        future = client.submit(ask_http, served, token, ENDLESS[2])
         while len(charges(served)) == len(before):
-            assert not asking.done()
+            assert not future.done()
         spent = served.http("/v1/datasets/people/budget", served.secrets("owner")["token"])[1]["spent"]
         served.stop(signal.SIGKILL)
         with pytest.raises(OSError, match=r".*"):
-            asking.result()
+            future.result()
     again = Served(folder)
     try:
         assert again.started["accounts"] == {}

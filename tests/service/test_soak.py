@@ -63,8 +63,8 @@ def test_memory_stays_flat(tmp_path, capsys):
 def work(served, model, requests):
     """Ask from several clients at once, each with connections of its own."""
     with ThreadPoolExecutor(CLIENTS) as clients:
-        for asked in [clients.submit(client, served, model, requests // CLIENTS) for _ in range(CLIENTS)]:
-            asked.result()
+        for future in [clients.submit(client, served, model, requests // CLIENTS) for _ in range(CLIENTS)]:
+            future.result()
 
 
 def client(served, model, requests):

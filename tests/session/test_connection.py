@@ -19,7 +19,7 @@ COUNT = "SELECT COUNT(*) AS n FROM people"
 
 @pytest.fixture
 def place(shop_of):
-    """Where a shop lies that was asked one question and let go."""
+    """Return the folder of a shop that was asked one question and closed."""
     db = shop_of()
     db.sql(COUNT)
     db.close()

@@ -1,6 +1,7 @@
 """Catalogs that are being written, and answers that are given again without a charge."""
 
 import pytest
+from tests.internals import session_of
 
 from hedgerow.errors import BudgetError, CatalogError
 from hedgerow.session.draft import check_draft, compare_draft, diagnose_draft, distinct_questions
@@ -23,7 +24,7 @@ def db(build):
 
 
 def catalog(db):
-    return db._session.catalog.path.read_text()
+    return session_of(db).catalog.path.read_text()
 
 
 @pytest.mark.parametrize(
@@ -126,5 +127,6 @@ def test_a_draft_that_is_wrong_is_not_compared(db):
 def test_questions_are_listed_once_with_their_number(db):
     for _ in range(2):
         db.sql(COUNT, reuse=False)
+    db.batch([COUNT, "SELECT COUNT(*) AS all_of_them FROM people"], reuse=False)  # no question of its own
     ((entry, times),) = distinct_questions(db.budget.history)
     assert (entry.question, times) == (COUNT, 2)

@@ -1,4 +1,4 @@
-"""When something fails after all: constant words, no chain, a receipt, and nothing of the data anywhere."""
+"""Failures: constant words, no chained exception, a receipt, and nothing of the data anywhere."""
 
 import logging
 import pickle

@@ -6,6 +6,7 @@ from concurrent.futures import wait
 
 import duckdb
 import pytest
+from tests.internals import session_of
 
 import hedgerow as hr
 from hedgerow.backends.results import stop_after
@@ -45,7 +46,7 @@ class Gate:
 @pytest.fixture
 def gate(db, monkeypatch):
     """Statements of `db` stop at this gate, each right after its charge is durable."""
-    gate, charge = Gate(), db._session.ledger.charge
+    gate, charge = Gate(), session_of(db).ledger.charge
 
     def held(*words, **options):
         receipt = charge(*words, **options)
@@ -54,7 +55,7 @@ def gate(db, monkeypatch):
             gate.opened.wait()
         return receipt
 
-    monkeypatch.setattr(db._session.ledger, "charge", held)
+    monkeypatch.setattr(session_of(db).ledger, "charge", held)
     yield gate
     gate.opened.set()
 

@@ -82,7 +82,7 @@ def test_a_database_is_opened_by_its_path(shell, db):
         ("--oops", "SELECT 1", "There is no option --oops."),
         ("--epsilon", "SELECT 1", "The option --epsilon has no value."),
         ("--db db --epsilon much", "SELECT 1", "--epsilon takes a number, not 'much'."),
-        ("--db db SELECT 2", "SELECT 1", "'SELECT 2' is no option; the statement is in the lines below."),
+        ("--db db SELECT 2", "SELECT 1", "'SELECT 2' is not an option; the statement belongs in the lines below."),
         ("--db nothing", "SELECT 1", "No variable 'nothing' holds a database."),
     ],
 )
@@ -104,5 +104,5 @@ def test_a_refusal_in_a_cell_is_a_box(shell, capsys):
 def test_the_help_of_the_magic_lists_every_option(shell):
     from hedgerow import magic  # noqa: PLC0415 - the module under test, by name
 
-    for option in (*magic.ASKED, "db", "catalog", "quote"):
+    for option in (*magic.OPTIONS, "db", "catalog", "quote"):
         assert f"--{option.replace('_', '-')}" in magic.HedgerowMagic.hedgerow.__doc__

@@ -3,6 +3,7 @@
 from html.parser import HTMLParser
 
 import pytest
+from tests.internals import session_of
 
 import hedgerow as hr
 
@@ -59,7 +60,7 @@ def refused(db, statement=REFUSED):
         (lambda db: db.quote(f"{QUESTION} -- {HOSTILE}"), f"-- {HOSTILE}"),
         (lambda db: db.explain(f"{QUESTION} -- {HOSTILE}"), "group by region"),
         (lambda db: db.describe(f'SELECT COUNT(*) AS "{HOSTILE}" FROM people'), HOSTILE),
-        (lambda db: (db.sql(QUESTION), db._session.ledger.budget())[1], HOSTILE),
+        (lambda db: (db.sql(QUESTION), session_of(db).ledger.budget())[1], HOSTILE),
         (lambda db: db.tables, HOSTILE),
         (lambda db: db, f"asked by {HOSTILE}"),
         (lambda db: refused(db, f'SELECT "{HOSTILE}!" FROM people'), HOSTILE),
@@ -107,7 +108,7 @@ def test_a_budget_is_one_line_of_text_and_a_bar_for_each_analyst(db):
     db.sql(QUESTION)
     assert repr(db.budget).startswith("test: ")
     assert "of the budget used by 1 question;" in repr(db.budget)
-    assert db._session.ledger.budget()._repr_html_().count("border-radius:3px") == 2
+    assert session_of(db).ledger.budget()._repr_html_().count("border-radius:3px") == 2
 
 
 def test_a_database_is_told_by_its_tables_even_when_its_ledger_is_closed(build):
@@ -126,11 +127,12 @@ def plain(lines):
 
 def test_a_refusal_is_a_box_with_its_caret_and_its_hint(db):
     lines = plain(refused(db)._render_traceback_())
+    called = refused.__code__.co_firstlineno + 2
     assert lines[0].startswith("╭─ refused [star] ──")
     assert lines[1] == "│ SELECT * would show single rows of private data."
     assert lines[3:5] == ["│   1 | SELECT *", "│     |        ^"]
     assert any(line.startswith("│ hint: Ask for aggregates") for line in lines)
-    assert lines[-2] == "│ test_notebook.py, line 51: db.sql(statement)"
+    assert lines[-2] == f"│ test_notebook.py, line {called}: db.sql(statement)"
     assert lines[-1].startswith("╰──")
     assert len(lines) < 12
 

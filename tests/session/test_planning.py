@@ -1,6 +1,7 @@
 """Plans of a year: the smallest budget, prices fitted to one, and plan files."""
 
 from fractions import Fraction
+from itertools import count
 
 import pytest
 
@@ -67,7 +68,40 @@ def test_fitted_prices_use_up_the_budget_and_errors_fall_with_it(shop):
 def test_a_plan_that_does_not_fit_says_so(shop):
     plan = shop.plan([PlannedReport("daily", MONTHLY, 3650, 1.0)])
     assert not plan.fits
-    assert "does not carry it" in plan.caption
+    assert "does not cover it" in plan.caption
+
+
+def test_a_plan_says_that_a_budget_is_granted_anew(build):
+    """Reports of other periods are compared with the same budget: the plan of a year is not that of a month."""
+    table = "customers: {unit: id, unit_unique: true}"
+    statements = ["CREATE TABLE customers (id BIGINT PRIMARY KEY)"]
+    queries = hr.Report.parse("SELECT COUNT(*) AS n FROM customers")
+    plans = [
+        build(statements, table, budget=f"{{epsilon: 3, delta: 1e-6{refresh}}}").plan([PlannedReport("n", queries, 12)])
+        for refresh in ("", ", refresh: 30d")
+    ]
+    assert ["grants its budget anew every 30 days" in plan.caption for plan in plans] == [False, True]
+    assert [plan.to_dict()["refresh"] for plan in plans] == [None, 30 * 86400]
+
+
+@pytest.mark.parametrize(
+    ("budget", "code"),
+    [
+        ((0, 1e-6), "bad-epsilon"),
+        ((-1.0, 1e-6), "bad-epsilon"),
+        ((float("nan"), 1e-6), "bad-epsilon"),
+        ((float("inf"), 1e-6), "bad-epsilon"),
+        (("3", 1e-6), "bad-epsilon"),
+        ((3.0, 0.0), "bad-delta"),
+        ((3.0,), "parameter-pair"),
+        (3.0, "parameter-pair"),
+    ],
+)
+def test_a_budget_that_cannot_be_is_refused(shop, budget, code):
+    for fit in (False, True):
+        with pytest.raises(hr.ParameterError) as refused:
+            shop.plan([PlannedReport("monthly", MONTHLY, 12, 0.2)], budget=budget, fit=fit)
+        assert refused.value.code == code
 
 
 def test_a_plan_file_is_read(tmp_path, shop):
@@ -95,3 +129,34 @@ def test_a_wrong_plan_is_refused(tmp_path, text):
     with pytest.raises(hr.ParameterError) as refused:
         read_plan(tmp_path / "year.toml")
     assert refused.value.code == "bad-plan"
+
+
+def test_reports_about_public_tables_are_free_in_a_fitted_plan(shop):
+    public = PlannedReport("public", hr.Report.parse("SELECT 1 AS one"), 12, 0.5)
+    plan = shop.plan([public, PlannedReport("monthly", MONTHLY, 12, 0.2)], fit=True)
+    assert 0.95 < plan.share <= 1.0
+    assert [one.charge.epsilon > 0 for one in plan.reports] == [False, True]
+    free = shop.plan([public], fit=True)
+    assert (free.share, free.needed.epsilon) == (0.0, 0.0)
+
+
+def test_a_refusal_names_the_report_of_the_plan(shop):
+    wanted = hr.Report.parse("-- name: n\n-- within abs:20\nSELECT COUNT(*) AS n FROM customers")
+    with pytest.raises(hr.errors.ParameterError, match=r"^yearly: n .line 3.: "):
+        shop.plan([PlannedReport("monthly", MONTHLY), PlannedReport("yearly", wanted)])
+
+
+def ask_for_ever(shop, number, price):
+    while True:
+        query = f"SELECT COUNT(*) AS n FROM customers WHERE id > {next(number)}"
+        shop.sql(query, epsilon=price, mechanism="gaussian")
+
+
+def test_a_plan_does_not_depend_on_what_is_spent(shop):
+    """Gaussian noise could not be paid for any more; pure epsilon could."""
+    reports = [PlannedReport("monthly", MONTHLY, 12, 0.2)]
+    before, number = shop.plan(reports), count()
+    for price in (1.0, 0.5, 0.2):
+        with pytest.raises(hr.BudgetError):
+            ask_for_ever(shop, number, price)
+    assert shop.plan(reports).to_dict() == before.to_dict()

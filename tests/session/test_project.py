@@ -72,7 +72,7 @@ def test_what_a_project_file_cannot_say_is_an_error(project, text, word):
 
 def test_without_a_project_everything_that_is_missing_is_named_at_once(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(CatalogError, match="database and catalog") as caught:
+    with pytest.raises(CatalogError, match="No database and no catalog was named") as caught:
         hr.connect()
     assert caught.value.code == "no-project"
     with pytest.raises(CatalogError, match="catalog"):

@@ -4,6 +4,7 @@ import pytest
 
 import hedgerow as hr
 from hedgerow.execution.request import ErrorTarget
+from hedgerow.session.report import ReportQuery
 
 TEXT = """
 -- A comment.
@@ -58,6 +59,33 @@ def test_a_title_below_the_first_name_is_that_of_the_query():
 
 
 @pytest.mark.parametrize(
+    "text", ["-- within 5%\n-- weight 2\n", "-- within: 5%\r\n-- weight: 2\r\n", "--Within 5%\n--WEIGHT:2\n"]
+)
+def test_a_colon_and_capitals_make_no_difference(text):
+    [query] = hr.Report.parse(f"-- Name: one\n{text}SELECT 1;").queries
+    assert (query.name, query.within, query.weight) == ("one", ErrorTarget(0.05), 2.0)
+
+
+@pytest.mark.parametrize("comment", ["Within the year", "Weight of the patients", "named after", "title of it"])
+def test_prose_is_a_comment(comment):
+    [query] = hr.Report.parse(f"-- {comment}\nSELECT 1;").queries
+    assert (query.name, query.within, query.weight, query.title) == ("query_1", None, 1.0, "")
+
+
+def test_a_report_can_be_written_and_read_again():
+    """A comment at the end of a statement, and line feeds in a text, which a service gets from a client."""
+    queries = (
+        ReportQuery("one", "SELECT 1 -- the first", ErrorTarget(0.05, size=1000), 2.0, "A\ntitle"),
+        ReportQuery("two", "SELECT 2;", text="Nothing\n-- name: three"),
+    )
+    again = hr.Report.parse(hr.Report(queries, "All").to_text())
+    assert (again.title, [query.name for query in again.queries]) == ("All", ["one", "two"])
+    assert [query.sql for query in again.queries] == ["SELECT 1", "SELECT 2"]
+    assert (again.queries[0].within, again.queries[0].weight) == (queries[0].within, 2.0)
+    assert [again.queries[0].title, again.queries[1].text] == ["A title", "Nothing -- name: three"]
+
+
+@pytest.mark.parametrize(
     ("text", "code", "line"),
     [
         ("-- nothing", "report-empty", None),
@@ -69,6 +97,11 @@ def test_a_title_below_the_first_name_is_that_of_the_query():
         ("SELECT 1;\n-- name: a\n-- name: b\nSELECT 2", "report-directive", 3),
         ("SELECT\n-- within 5%\n1", "report-directive", 2),
         ("SELECT 1;\n\n-- weight 2\n", "report-directive", 3),
+        ("SELECT 1\n-- within 5%\n;\nSELECT 2", "report-directive", 2),
+        ("SELECT 1; -- within 5%\nSELECT 2", "report-directive", 1),
+        ("SELECT 1 -- within 5%\n;\nSELECT 2", "report-directive", 1),
+        ("SELECT 1;\nSELECT 2 -- name: b", "report-directive", 2),
+        ("SELECT 1; -- title: The second\nSELECT 2", "report-directive", 1),
         ("-- within much\nSELECT 1", "bad-within", 1),
         ("-- within 5\nSELECT 1", "bad-within", 1),
         ("\n-- weight heavy\nSELECT 1", "bad-weight", 2),

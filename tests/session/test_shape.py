@@ -154,10 +154,10 @@ def _accepted(db, expression):
 
 def _run(db, expressions, least):
     """Run all accepted expressions as the compiled statements of private counts, on the owner's connection."""
-    accepted = [each for each in expressions if _accepted(db, each)]
+    accepted = [expression for expression in expressions if _accepted(db, expression)]
     assert len(accepted) >= least
     for start in range(0, len(accepted), PER_STATEMENT):
-        counts = ", ".join(f"COUNT({each})" for each in accepted[start : start + PER_STATEMENT])
+        counts = ", ".join(f"COUNT({expression})" for expression in accepted[start : start + PER_STATEMENT])
         for text in db.quote(f"SELECT {counts} FROM t").sql:
             db.owner.execute(text).fetchall()
 

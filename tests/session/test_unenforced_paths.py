@@ -36,4 +36,7 @@ def test_nothing_is_said_of_a_path_that_the_database_enforces(connected, constra
 
 
 def test_a_path_that_nothing_enforces_is_named(connected):
-    assert "Nothing enforces that `orders` (id) is unique, so whose the rows of `items` are" in connected("")
+    assert (
+        "Nothing enforces that `orders` (id) is unique: the owners of the rows of `items` are as the catalog says"
+        in connected("")
+    )

@@ -1,4 +1,4 @@
-"""How often something happened, told from how often it may."""
+"""Tests that a frequency differs from an allowed one."""
 
 import numpy as np
 import pytest

@@ -49,7 +49,9 @@ def test_what_mode_two_suggests_makes_the_prediction_valid_and_less_does_not(
     assert enough.valid
     assert math.isfinite(enough.error)
     less = average_error(count, epsilon_sum=actual.epsilon_sum * 0.999, beta=2 * beta, **shared)
-    assert [each.name for each in less.conditions if not each.holds] == ["budget"] or actual.epsilon_sum == 0
+    assert [condition.name for condition in less.conditions if not condition.holds] == [
+        "budget"
+    ] or actual.epsilon_sum == 0
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)

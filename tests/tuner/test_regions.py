@@ -76,7 +76,7 @@ def test_a_picture_can_be_read_as_vega_lite(chart, tmp_path):
     save_chart(chart, tmp_path / "a.json")
     read = json.loads((tmp_path / "a.json").read_text())
     values = read["hconcat"][0]["data"]["values"]
-    assert {each["range"] for each in values} == {"1 to 2", "1 to 10"}
+    assert {row["range"] for row in values} == {"1 to 2", "1 to 10"}
 
 
 @pytest.mark.parametrize(("name", "code"), [("a.gif", "plot-format"), ("no/such/folder/a.png", "plot-unwritable")])

@@ -41,8 +41,8 @@ FAULTS = (
     Fault(
         "threshold-on-the-wrong-side",
         "accounting/selection.py",
-        'return whole("k", k, minimum=0) - positive("sigma", sigma) * float(ndtri(tail))',
-        'return whole("k", k, minimum=0) + positive("sigma", sigma) * float(ndtri(tail))',
+        'return whole("k", k, minimum=0) - positive("sigma", sigma) * normal_quantile(tail)',
+        'return whole("k", k, minimum=0) + positive("sigma", sigma) * normal_quantile(tail)',
         (SELECTION,),
     ),
     Fault(

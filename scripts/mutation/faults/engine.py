@@ -4,6 +4,8 @@ from scripts.mutation.fault import Fault
 
 RECEIPTS = "release/test_receipts.py"
 FACTS = "privacy/neighbours/test_facts.py"
+ENGINE_FACTS = "backends/test_facts.py"
+OWNER_COLUMNS = "execution/test_owner_columns.py"
 
 FAULTS = (
     Fault(
@@ -54,17 +56,59 @@ FAULTS = (
     ),
     Fault(
         "rows-without-an-owner-counted",
-        "compile/facts.py",
+        "compile/paths.py",
         'conditions = [f"{counts[0]} <> {counts[1]}"]',
         'conditions = [f"{counts[0]} < {counts[1]}"]',
         (FACTS,),
     ),
     Fault(
+        "owners-of-other-rows",
+        "compile/paths.py",
+        "{' AND '.join(same)}",
+        "{' AND '.join(same)} OR TRUE",
+        (OWNER_COLUMNS,),
+    ),
+    Fault(
+        "one-owner-of-a-row-that-has-two",
+        "backends/facts.py",
+        "table if table.num_rows == rows else None",
+        "table",
+        (OWNER_COLUMNS,),
+    ),
+    Fault(
         "facts-of-rows-that-changed",
         "execution/facts.py",
-        "return exact if state_of(shortcut.tables) == state else snapshot.run(query)",
-        "return exact",
+        "if state_of(shortcut.tables) == state:",
+        "if state is not None:",
         ("execution/test_facts.py",),
+    ),
+    Fault(
+        "facts-of-a-file-whose-log-has-more",
+        "backends/sqlite/backend.py",
+        "return None if log.exists() and log.stat().st_size else file_state",
+        "return file_state",
+        (ENGINE_FACTS,),
+    ),
+    Fault(
+        "facts-of-other-parts",
+        "backends/clickhouse/backend.py",
+        'more = "" if state is None else self._settings[state]',
+        'more = ""',
+        (ENGINE_FACTS,),
+    ),
+    Fault(
+        "facts-of-a-table-that-was-emptied",
+        "backends/postgres/held.py",
+        "(token, *files)",
+        "(token,)",
+        (ENGINE_FACTS,),
+    ),
+    Fault(
+        "owners-that-could-not-be-read-taken-for-light",
+        "backends/facts.py",
+        "return bool(owners.null_count == 0)",
+        "return True",
+        (ENGINE_FACTS,),
     ),
     Fault(
         "a-receipt-for-something-else",

@@ -10,8 +10,8 @@ FAULTS = (
     Fault(
         "one-sided-quantile",
         "error_bars/intervals/noise_sums.py",
-        "return float(-ndtri(beta / 2) * mixture.sigma)",
-        "return float(-ndtri(beta) * mixture.sigma)",
+        "return float(-normal_quantile(beta / 2) * mixture.sigma)",
+        "return float(-normal_quantile(beta) * mixture.sigma)",
         (LINEAR,),
     ),
     Fault(

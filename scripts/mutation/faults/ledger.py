@@ -83,7 +83,7 @@ FAULTS = (
     Fault(
         "lifetime-does-not-grow",
         "ledger/entries.py",
-        "self.lifetime + asked, self.charges + 1",
+        "self.lifetime + units, self.charges + 1",
         "self.lifetime, self.charges + 1",
         (CHARGES,),
     ),
@@ -139,7 +139,7 @@ FAULTS = (
     Fault(
         "what-is-asked-is-not-added-to-what-was-spent",
         "ledger/filters.py",
-        "return self.caps.overrun(self.spent + asked)",
+        "return self.caps.overrun(self.spent + units)",
         "return self.caps.overrun(self.spent)",
         (CHARGES,),
     ),
@@ -188,8 +188,8 @@ FAULTS = (
     Fault(
         "rows-read-without-their-hash",
         "ledger/store.py",
-        "!= (state_text, body_text, stored):",
-        "== ('', body_text, stored):",
+        "== (state_text, body_text, stored) else None",
+        "!= ('', body_text, stored) else None",
         (TRAIL,),
     ),
     Fault(
@@ -202,14 +202,14 @@ FAULTS = (
     Fault(
         "a-larger-delta-is-no-larger-budget",
         "ledger/limits.py",
-        "if asked.epsilon > self.epsilon or asked.delta > self.delta:",
-        "if asked.epsilon > self.epsilon:",
+        "if terms.epsilon > self.epsilon or terms.delta > self.delta:",
+        "if terms.epsilon > self.epsilon:",
         (OPENING,),
     ),
     Fault(
         "units-of-an-entry-not-recomputed",
         "ledger/history.py",
-        "asked != _recomputed(entry)\n            or entry.total",
+        "units != _recomputed(entry)\n            or entry.total",
         "entry.total",
         (TRAIL,),
     ),
@@ -230,8 +230,8 @@ FAULTS = (
     Fault(
         "a-query-more-than-the-owner-counted",
         "ledger/filters.py",
-        "if asked > left:",
-        "if asked > left + 1:",
+        "if requested > left:",
+        "if requested > left + 1:",
         (CHARGES,),
     ),
 )

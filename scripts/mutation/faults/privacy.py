@@ -8,6 +8,8 @@ NEIGHBOURS = "privacy/neighbours/test_neighbours.py"
 STATEMENTS = "privacy/test_statement.py"
 SELECTION = "release/distributions/test_selection.py"
 JOINT = "privacy/neighbours/test_joint_releases.py"
+MARGINALS = "privacy/test_marginals.py"
+TABLES = "privacy/test_tables.py"
 KEYS = "release/test_selection.py"
 PARTS = "privacy/test_events_of_parts.py"
 CHOICE = "privacy/test_choice_of_noise.py"
@@ -169,7 +171,7 @@ FAULTS = (
     ),
     Fault(
         "quantile-of-people-weighs-rows",
-        "compile/buckets.py",
+        "compile/programs.py",
         "plan = replace(plan, bounding=bucketing.limits(plan.bounding))",
         "plan = replace(plan, bounding=plan.bounding)",
         ("privacy/neighbours/test_rank_weights.py",),
@@ -215,6 +217,34 @@ FAULTS = (
         "replace(bounding, rows=bounding.l1, rows_per_group=bounding.l1, groups=1)",
         "bounding",
         ("privacy/test_levels.py",),
+    ),
+    Fault(
+        "residuals-of-one-row",
+        "privacy/marginals.py",
+        "reach = cap * size * step",
+        "reach = size * step",
+        (MARGINALS,),
+    ),
+    Fault(
+        "residuals-uncharged",
+        "privacy/marginals.py",
+        "together.finest.charge.events",
+        "together.finest.charge.events[1:]",
+        (MARGINALS,),
+    ),
+    Fault(
+        "tables-of-the-same-groups-with-the-sensitivity-of-groups",
+        "privacy/tables.py",
+        "plan.bounding if is_finest else level_bounding(plan.bounding)",
+        "plan.bounding",
+        (TABLES,),
+    ),
+    Fault(
+        "tables-of-the-same-groups-uncharged",
+        "privacy/tables.py",
+        "            events += event\n",
+        "            events = event or events\n",
+        (TABLES,),
     ),
     Fault(
         "sums-may-overflow",
@@ -317,20 +347,20 @@ FAULTS = (
     Fault(
         "limits-of-the-owner-loosened",
         "privacy/bounding.py",
-        "if owners is not None and asked > owners:",
-        "if owners is not None and asked > 1000 * owners:",
+        "if owners is not None and requested > owners:",
+        "if owners is not None and requested > 1000 * owners:",
         ("session/test_request.py",),
     ),
     Fault(
         "cells-that-a-weighted-owner-touches",
         "privacy/bounding.py",
-        "return self.room if self.weighted and self.grouped else 1",
+        "return self.row_capacity if self.weighted and self.grouped else 1",
         "return 1",
         (PRECISION, NEIGHBOURS),
     ),
     Fault(
         "smaller-minimum-served-by-a-stored-release",
-        "privacy/fingerprint.py",
+        "privacy/plan.py",
         "plan.bounding, plan.minimum)",
         "plan.bounding)",
         ("execution/test_reuse.py",),

@@ -10,6 +10,7 @@ NEIGHBOURS = "privacy/neighbours/test_neighbours.py"
 KEYS = "release/test_selection.py"
 DRAWN = "release/test_drawn.py"
 RECEIPTS = "release/test_receipts.py"
+ONE_KEY = "compile/test_one_key.py"
 
 FAULTS = (
     Fault(
@@ -50,15 +51,15 @@ FAULTS = (
     Fault(
         "threshold-replaced-by-the-minimum",
         "release/key_selection.py",
-        "least = math.ceil(plan.selection.threshold * (1 << plan.selection.shift))",
-        "least = plan.minimum * (1 << plan.selection.shift)",
+        "threshold = math.ceil(plan.selection.threshold * (1 << plan.selection.shift))",
+        "threshold = plan.minimum * (1 << plan.selection.shift)",
         (SELECTION,),
     ),
     Fault(
         "threshold-must-be-exceeded",
         "release/key_selection.py",
-        "noisy >= least",
-        "noisy > least",
+        "noisy >= threshold",
+        "noisy > threshold",
         (SELECTION,),
     ),
     Fault(
@@ -112,7 +113,7 @@ FAULTS = (
     ),
     Fault(
         "distinct-scale-halved-when-drawn",
-        "release/distinct.py",
+        "release/noisy_table.py",
         "counted.scale, plan.mechanism)",
         "counted.scale / 2, plan.mechanism)",
         (DRAWN,),
@@ -130,6 +131,27 @@ FAULTS = (
         "WHERE n > {maximum} OR u < {one}",
         "WHERE n > {maximum}",
         (OWNERS, NEIGHBOURS),
+    ),
+    Fault(
+        "one-key-for-each-person-on-the-word-of-the-catalog",
+        "plan/ownership.py",
+        "for private in self.rows.private_sources if private.limits.one_row]",
+        "for private in self.rows.private_sources if private.limits.max_rows == 1]",
+        (ONE_KEY,),
+    ),
+    Fault(
+        "one-key-for-each-person-behind-an-outer-join",
+        "plan/ownership.py",
+        'return source.kind == "inner" and _joins_inner',
+        "return _joins_inner",
+        (ONE_KEY,),
+    ),
+    Fault(
+        "owners-of-one-key-keep-their-weight",
+        "compile/windows.py",
+        'f"CASE WHEN n > {maximum} THEN {pair_gap',
+        'f"CASE WHEN n > {maximum} + 1 THEN {pair_gap',
+        (ONE_KEY,),
     ),
     Fault(
         "root-of-a-cap-not-corrected",

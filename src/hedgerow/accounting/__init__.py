@@ -1,7 +1,7 @@
 """Composition of charges: exact formulas, the events of a charge, and accountants over them."""
 
 from hedgerow.accounting.accountant import Accountant
-from hedgerow.accounting.accountants import GDP, RDP, ZCDP, Basic, zcdp_delta
+from hedgerow.accounting.accountants import GDP, PLD, RDP, ZCDP, Basic, zcdp_delta
 from hedgerow.accounting.events import (
     AnyEvent,
     ApproximateEvent,
@@ -16,7 +16,6 @@ from hedgerow.accounting.events import (
     pure_mu,
 )
 from hedgerow.accounting.gaussian import gaussian_delta, gaussian_epsilon, gaussian_mu
-from hedgerow.accounting.pld import PLD
 from hedgerow.accounting.protocol import QueryBudget, query_budget_delta, query_budget_sigma
 from hedgerow.accounting.selection import (
     laplace_threshold,

@@ -4,17 +4,17 @@ The meaning of an event never changes once released; a new mechanism is a new ev
 """
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, ClassVar, Self, get_args
 
-from scipy.special import log_expit, ndtri_exp
-
 from hedgerow.accounting.budget import Cost, Event
 from hedgerow.arguments import non_negative
 from hedgerow.errors import LedgerError, ParameterError
 from hedgerow.exchange import register
+from hedgerow.special import log_expit, ndtri_exp
 
 
 def pure_mu(epsilon: float) -> float:
@@ -46,6 +46,16 @@ def _logistic_quantile(x: float) -> float:
     return -float(ndtri_exp(log_expit(-x)))
 
 
+_EXACT = re.compile(r"\d+(?:/\d+|\.\d+)?", re.ASCII)
+
+
+def _exact(text: str) -> Fraction:
+    """Read an exact number. Exponents are refused: 1e999999999 is short, and takes for ever to compute with."""
+    if _EXACT.fullmatch(text) is None:
+        raise ParameterError("An amount of an event is not an exact number.", code="event-value")
+    return Fraction(text)
+
+
 LEAST_GRID_SCALE_SQUARED = 2**20
 """The proved charge of a discrete Gaussian needs sigma / grid of 2^10 or more (docs/proofs/noise.md)."""
 
@@ -74,7 +84,7 @@ class _Event:
     def from_dict(cls, stored: Mapping[str, Any]) -> Self:
         """The event that `to_dict` wrote."""
         values = {name: value for name, value in stored.items() if name != "kind"}
-        return cls(**{name: Fraction(value) if isinstance(value, str) else value for name, value in values.items()})
+        return cls(**{name: _exact(value) if isinstance(value, str) else value for name, value in values.items()})
 
     def _require(self, **minimums: int) -> None:
         """Refuse a value below its minimum, or one that is not exact."""
@@ -112,7 +122,7 @@ class GaussianEvent(_Event):
     def __post_init__(self) -> None:
         self._require(sensitivity_squared=0, variance=0, moved=0, grid_scale_squared=0)
         if self.variance == 0:
-            raise ParameterError("A Gaussian event without variance is no release of ours.", code="event-value")
+            raise ParameterError("The variance of a Gaussian event must be above 0.", code="event-value")
         if self.moved and self.grid_scale_squared < LEAST_GRID_SCALE_SQUARED:
             raise ParameterError(
                 "The grid is too coarse for this noise: sigma must be at least 2^10 steps.", code="event-grid"
@@ -136,7 +146,7 @@ class LaplaceEvent(_Event):
     def __post_init__(self) -> None:
         self._require(sensitivity=0, scale=0)
         if self.scale == 0:
-            raise ParameterError("A Laplace event without scale is no release of ours.", code="event-value")
+            raise ParameterError("The scale of a Laplace event must be above 0.", code="event-value")
 
     @property
     def cost(self) -> Cost:

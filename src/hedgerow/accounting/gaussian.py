@@ -4,9 +4,8 @@ import math
 from collections.abc import Callable
 from functools import lru_cache
 
-from scipy.special import erfcx
-
 from hedgerow.arguments import non_negative, probability, real
+from hedgerow.special import scaled_erfc
 
 ROUNDS = 2000
 LEAST, MOST = 2.0**-1000, 2.0**1000
@@ -111,7 +110,7 @@ def _integrated_slope(middle: float, half: float) -> float:
 
 def _scaled_tail(x: float) -> float:
     """Phi(-x) exp(x^2/2)."""
-    return float(erfcx(x / _ROOT)) / 2.0
+    return scaled_erfc(x / _ROOT) / 2.0
 
 
 def _upper_tail(x: float) -> float:

@@ -5,11 +5,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from scipy.special import zeta
-
 from hedgerow.accounting.gaussian import gaussian_mu
 from hedgerow.arguments import positive, probability, whole
 from hedgerow.errors import ParameterError
+from hedgerow.special import zeta
 
 PUBLISHED_PRICES = {"count": 1, "sum": 1, "histogram": 1, "mean": 2, "var": 3}
 """Price of each question in the query-budget note."""

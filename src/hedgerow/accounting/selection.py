@@ -3,10 +3,9 @@
 import math
 from fractions import Fraction
 
-from scipy.special import log_ndtr, ndtri
-
 from hedgerow.accounting.gaussian import SLACK, bracket, gaussian_delta
 from hedgerow.arguments import non_negative, positive, probability, real, whole
+from hedgerow.special import log_normal_cdf, normal_quantile
 
 FAR = 64.0
 """Standard deviations beyond which a threshold changes nothing."""
@@ -22,7 +21,7 @@ def threshold(k: int, sigma: float, delta: float, groups: int = 1) -> float:
         59.97807
     """
     tail = -math.expm1(math.log1p(-probability("delta", delta)) / whole("groups", groups))
-    return whole("k", k, minimum=0) - positive("sigma", sigma) * float(ndtri(tail))
+    return whole("k", k, minimum=0) - positive("sigma", sigma) * normal_quantile(tail)
 
 
 def laplace_threshold(k: int, scale: float, delta: float, groups: int = 1) -> float:
@@ -92,7 +91,7 @@ def _mixed_delta(epsilon: float, mu: float, log_silence: float) -> float:
 
 def _log_silence(sigma: float, k: int, tau: float) -> float:
     """The logarithm of P(k + noise < tau)."""
-    return float(log_ndtr((tau - k) / sigma))
+    return log_normal_cdf((tau - k) / sigma)
 
 
 def statement_threshold(
@@ -107,7 +106,7 @@ def statement_threshold(
     probability("delta", delta)
 
     def alone_exceeds(z: float) -> bool:
-        return _mixed_delta(epsilon, stage2, groups * float(log_ndtr(z))) * SLACK > delta
+        return _mixed_delta(epsilon, stage2, groups * log_normal_cdf(z)) * SLACK > delta
 
     def exceeds(z: float) -> bool:
         needed = selection_delta(epsilon, sigma, k, k + z * sigma, groups, extra=extra, stage2=stage2)

@@ -9,12 +9,12 @@ from hedgerow.accuracy.propositions import (
     gaussian_error,
     gaussian_sigma,
     laplace_error,
+    race_to_the_top,
     steady_sum,
     sum_uncertainty,
 )
 from hedgerow.accuracy.query_budget import mean_bound, variance_bound
 from hedgerow.accuracy.quotients import quotient_interval
-from hedgerow.calibration.clipping_search import race_to_the_top
 
 __all__ = [
     "Condition",

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,14 +37,13 @@ METHODS: tuple[Method, ...] = ("auto", "published", "direct")
 
 
 @dataclass(frozen=True, slots=True)
-class _Average:
-    """Parameters of both formulas, checked."""
+class _Sums:
+    """Parameters of a count and sums over the same rows, checked. `releases` is the number of noises."""
+
+    releases: ClassVar[int]
 
     count: Floats
-    lower: Floats
-    upper: Floats
     epsilon_count: ArrayLike
-    epsilon_sum: ArrayLike
     beta: Floats
     gamma: Floats
     delta: ArrayLike
@@ -54,7 +53,16 @@ class _Average:
         return unit_noise(self.mechanism, *budgets(name, epsilon, self.delta, self.mechanism))
 
     def bound(self, sensitivity: ArrayLike, epsilon: ArrayLike, name: str) -> Floats:
-        return error_bound(sensitivity, epsilon, self.delta, self.beta / 2, self.mechanism, name)
+        return error_bound(sensitivity, epsilon, self.delta, self.beta / self.releases, self.mechanism, name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Average(_Sums):
+    releases = 2
+
+    lower: Floats
+    upper: Floats
+    epsilon_sum: ArrayLike
 
 
 def average_error(
@@ -107,7 +115,7 @@ def average_error(
     chosen("mechanism", mechanism, MECHANISMS)
     chosen("method", method, METHODS)
     low, high = ranges(lower, upper)
-    asked = _Average(
+    question = _Average(
         count=reals("noisy_count", noisy_count),
         lower=low,
         upper=high,
@@ -119,37 +127,39 @@ def average_error(
         mechanism=mechanism,
     )
     if method == "direct" or (method == "auto" and not np.any(low > 0)):
-        return _direct_average(asked)
-    return _published_average(asked)
+        return _direct_average(question)
+    return _published_average(question)
 
 
-def _published_average(asked: _Average) -> Prediction:
+def _published_average(question: _Average) -> Prediction:
     """Proposition 3.6."""
-    count, low, high = asked.count, asked.lower, asked.upper
-    of_count = asked.bound(1.0, asked.epsilon_count, "epsilon_count")
-    of_sum = asked.bound(largest(low, high), asked.epsilon_sum, "epsilon_sum")
+    count, low, high = question.count, question.lower, question.upper
+    of_count = question.bound(1.0, question.epsilon_count, "epsilon_count")
+    of_sum = question.bound(largest(low, high), question.epsilon_sum, "epsilon_sum")
     smallest_sum = low * (count - of_count) - of_sum
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         size = (high * (count + of_count) + of_sum) / count
         error = size * (of_count / count + of_sum / smallest_sum)
     conditions = (
         positive_range(low),
-        small_count(of_count, count, asked.gamma),
-        balance(low, high, asked.epsilon_count, asked.epsilon_sum, asked.gamma, asked.delta, asked.mechanism),
+        small_count(of_count, count, question.gamma),
+        balance(
+            low, high, question.epsilon_count, question.epsilon_sum, question.gamma, question.delta, question.mechanism
+        ),
         above("sum", "lower (noisy_count - alpha_count) > alpha_sum", low * (count - of_count), of_sum + 0 * count),
     )
     return predicted(np.where((count > 0) & (smallest_sum > 0), error, np.inf), conditions)
 
 
-def _direct_average(asked: _Average) -> Prediction:
+def _direct_average(question: _Average) -> Prediction:
     """The quantile of both noises together, whatever the range."""
-    largest_value = largest(asked.lower, asked.upper)
-    of_sum = largest_value * asked.noise(asked.epsilon_sum, "epsilon_sum")
-    of_count = largest_value * asked.noise(asked.epsilon_count, "epsilon_count")
-    together = joint_error(asked.mechanism, of_sum, of_count, asked.beta)
+    largest_value = largest(question.lower, question.upper)
+    of_sum = largest_value * question.noise(question.epsilon_sum, "epsilon_sum")
+    of_count = largest_value * question.noise(question.epsilon_count, "epsilon_count")
+    together = joint_error(question.mechanism, of_sum, of_count, question.beta)
     with np.errstate(divide="ignore"):
-        error = np.where(asked.count > 0, together / asked.count, np.inf)
-    return predicted(error, (above("count", "noisy_count > 0", asked.count, np.zeros(())),))
+        error = np.where(question.count > 0, together / question.count, np.inf)
+    return predicted(error, (above("count", "noisy_count > 0", question.count, np.zeros(())),))
 
 
 def small_count(of_count: Floats, count: Floats, gamma: Floats) -> Condition:
@@ -166,28 +176,18 @@ PLACES = ("numerator", "denominator")
 
 
 @dataclass(frozen=True, slots=True)
-class _Quotient:
-    """Parameters of both formulas, checked. Pairs belong to the numerator and the denominator."""
+class _Quotient(_Sums):
+    """Pairs belong to the numerator and the denominator."""
 
-    count: Floats
+    releases = 3
+
     lowers: tuple[Floats, Floats]
     uppers: tuple[Floats, Floats]
-    epsilon_count: ArrayLike
     epsilon_sums: tuple[ArrayLike, ArrayLike]
-    beta: Floats
-    gamma: Floats
-    delta: ArrayLike
-    mechanism: Mechanism
 
     @property
     def sizes(self) -> tuple[Floats, Floats]:
         return largest(self.lowers[0], self.uppers[0]), largest(self.lowers[1], self.uppers[1])
-
-    def noise(self, epsilon: ArrayLike, name: str) -> Floats:
-        return unit_noise(self.mechanism, *budgets(name, epsilon, self.delta, self.mechanism))
-
-    def bound(self, sensitivity: ArrayLike, epsilon: ArrayLike, name: str) -> Floats:
-        return error_bound(sensitivity, epsilon, self.delta, self.beta / 3, self.mechanism, name)
 
 
 def quotient_error(
@@ -233,7 +233,7 @@ def quotient_error(
     chosen("method", method, METHODS)
     given = [pair(*named) for named in (("lowers", lowers), ("uppers", uppers), ("epsilon_sums", epsilon_sums))]
     above_ends, below_ends = (ranges(given[0][i], given[1][i]) for i in (0, 1))
-    asked = _Quotient(
+    question = _Quotient(
         count=reals("noisy_count", noisy_count),
         lowers=(above_ends[0], below_ends[0]),
         uppers=(above_ends[1], below_ends[1]),
@@ -244,64 +244,66 @@ def quotient_error(
         delta=delta,
         mechanism=mechanism,
     )
-    positive = np.any(asked.lowers[0] > 0) and np.any(asked.lowers[1] > 0)
+    positive = np.any(question.lowers[0] > 0) and np.any(question.lowers[1] > 0)
     return (
-        _direct_quotient(asked)
+        _direct_quotient(question)
         if method == "direct" or (method == "auto" and not positive)
-        else _published_quotient(asked)
+        else _published_quotient(question)
     )
 
 
-def _published_quotient(asked: _Quotient) -> Prediction:
+def _published_quotient(question: _Quotient) -> Prediction:
     """Proposition 3.7."""
-    count = asked.count
-    of_count = asked.bound(1.0, asked.epsilon_count, "epsilon_count")
-    errors = [asked.bound(s, e, "epsilon_sums") for s, e in zip(asked.sizes, asked.epsilon_sums, strict=True)]
-    smallest_sum = [low * (count - of_count) - error for low, error in zip(asked.lowers, errors, strict=True)]
+    count = question.count
+    of_count = question.bound(1.0, question.epsilon_count, "epsilon_count")
+    errors = [question.bound(s, e, "epsilon_sums") for s, e in zip(question.sizes, question.epsilon_sums, strict=True)]
+    smallest_sum = [low * (count - of_count) - error for low, error in zip(question.lowers, errors, strict=True)]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        size = (asked.uppers[0] * (count + of_count) + errors[0]) / smallest_sum[1]
+        size = (question.uppers[0] * (count + of_count) + errors[0]) / smallest_sum[1]
         error = size * (errors[0] / smallest_sum[0] + errors[1] / smallest_sum[1])
-    sums = [_conditions(asked, i, of_count, errors[i]) for i in (0, 1)]
-    conditions = (small_count(of_count, count, asked.gamma), *sums[0], *sums[1])
+    sums = [_conditions(question, i, of_count, errors[i]) for i in (0, 1)]
+    conditions = (small_count(of_count, count, question.gamma), *sums[0], *sums[1])
     return predicted(np.where((count > 0) & (smallest_sum[0] > 0) & (smallest_sum[1] > 0), error, np.inf), conditions)
 
 
-def _conditions(asked: _Quotient, i: int, of_count: Floats, of_sum: Floats) -> tuple[Condition, ...]:
+def _conditions(question: _Quotient, i: int, of_count: Floats, of_sum: Floats) -> tuple[Condition, ...]:
     """Condition of Proposition 3.7 on one of the sums."""
-    low, high, name = asked.lowers[i], asked.uppers[i], PLACES[i]
-    smallest_sum = low * (asked.count - of_count)
+    low, high, name = question.lowers[i], question.uppers[i], PLACES[i]
+    smallest_sum = low * (question.count - of_count)
     return (
         positive_range(low, f"range of the {name}"),
         balance(
             low,
             high,
-            asked.epsilon_count,
-            asked.epsilon_sums[i],
-            asked.gamma,
-            asked.delta,
-            asked.mechanism,
+            question.epsilon_count,
+            question.epsilon_sums[i],
+            question.gamma,
+            question.delta,
+            question.mechanism,
             f"budget of the {name}",
         ),
         above(name, "lower (noisy_count - alpha_count) > alpha_sum", smallest_sum, of_sum + 0 * smallest_sum),
     )
 
 
-def _direct_quotient(asked: _Quotient) -> Prediction:
+def _direct_quotient(question: _Quotient) -> Prediction:
     """Half of beta for the noise of the quotient, half for how small the denominator can be."""
-    nearest = np.maximum(np.maximum(asked.lowers[1], -asked.uppers[1]), 0.0)
-    of_count = nearest * asked.noise(asked.epsilon_count, "epsilon_count")
+    nearest = np.maximum(np.maximum(question.lowers[1], -question.uppers[1]), 0.0)
+    of_count = nearest * question.noise(question.epsilon_count, "epsilon_count")
     above_noise, below_noise = (
-        size * asked.noise(epsilon, "epsilon_sums")
-        for size, epsilon in zip(asked.sizes, asked.epsilon_sums, strict=True)
+        size * question.noise(epsilon, "epsilon_sums")
+        for size, epsilon in zip(question.sizes, question.epsilon_sums, strict=True)
     )
-    apart = joint_error(asked.mechanism, below_noise, of_count, asked.beta)  # on one side: with beta / 2
+    apart = joint_error(question.mechanism, below_noise, of_count, question.beta)  # on one side: with beta / 2
     with np.errstate(divide="ignore", invalid="ignore"):
-        furthest = np.where(nearest > 0, asked.sizes[0] / np.where(nearest > 0, nearest, 1.0), 0.0)
-        together = joint_error(asked.mechanism, above_noise, furthest * below_noise, asked.beta / 2)
-        smallest_sum = nearest * asked.count - apart
+        furthest = np.where(nearest > 0, question.sizes[0] / np.where(nearest > 0, nearest, 1.0), 0.0)
+        together = joint_error(question.mechanism, above_noise, furthest * below_noise, question.beta / 2)
+        smallest_sum = nearest * question.count - apart
         error = np.where(smallest_sum > 0, together / smallest_sum, np.inf)
     conditions = (
         above("range of the denominator", "its values keep away from zero", nearest, np.zeros(())),
-        above("denominator", "least |value| * noisy_count > noise", nearest * asked.count, apart + 0 * asked.count),
+        above(
+            "denominator", "least |value| * noisy_count > noise", nearest * question.count, apart + 0 * question.count
+        ),
     )
     return predicted(error, conditions)

@@ -4,12 +4,13 @@ They are asked for alone here; `average_error` and `quotient_error` report those
 `beta` is that of one noise, and every `delta` that of one release.
 """
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri
 
 from hedgerow.accounting import gaussian_epsilon, gaussian_mu
 from hedgerow.arguments import (
@@ -28,6 +29,8 @@ from hedgerow.arguments import (
 )
 from hedgerow.distributions import Laplace
 from hedgerow.error_bars.intervals import half_width
+from hedgerow.errors import ParameterError
+from hedgerow.special import ndtri, normal_quantile
 
 
 def gaussian_sigma(
@@ -322,3 +325,41 @@ def largest(lower: Floats, upper: Floats) -> Floats:
 def positive_range(lower: Floats, name: str = "range") -> Condition:
     """The condition that everything that is added up is positive."""
     return above(name, "lower > 0", lower, np.zeros(()))
+
+
+def race_to_the_top(noisy_sums: Sequence[float], sigmas: Sequence[float], beta: float) -> float:
+    """Return a lower confidence limit, at 1 - `beta`, of a sum of non-negative contributions.
+
+    A sum capped at 2^j for each person needs noise in proportion to 2^j. A small cap cuts off too much, a large one
+    drowns the sum in noise. All caps are released together, and the one with the largest lower limit wins.
+
+    Args:
+        noisy_sums: The sum at each cap, with Gaussian noise.
+        sigmas: The standard deviation of each noise.
+        beta: How often the limit may lie above the uncapped sum.
+
+    The limit is the largest of the limits at the single caps, each of which may fail with probability beta / J. Every
+    capped sum is at most the uncapped one, so it is also a limit of the uncapped sum. There is no such upper limit.
+
+    Example:
+        >>> round(race_to_the_top([900.0, 1700.0, 2000.0], [10.0, 20.0, 200.0], 0.05), 1)
+        1657.4
+    """
+    winner = leader(noisy_sums, margins(sigmas, beta))
+    return max(0.0, noisy_sums[winner] - margins(sigmas, beta)[winner])
+
+
+def margins(sigmas: Sequence[float], beta: float) -> list[float]:
+    """Return the distance that each of J Gaussian noises exceeds with probability beta / J."""
+    if not sigmas or not all(math.isfinite(sigma) and sigma >= 0 for sigma in sigmas) or not 0 < beta < 1:
+        raise ParameterError("A race needs noise of at least one sum, and a beta between 0 and 1.", code="bad-race")
+    quantile = -normal_quantile(beta / len(sigmas))
+    return [sigma * quantile for sigma in sigmas]
+
+
+def leader(noisy_sums: Sequence[float], margin: Sequence[float]) -> int:
+    """Return the index of the sum with the largest lower limit; among equals the first, which has the smallest cap."""
+    if len(noisy_sums) != len(margin) or not noisy_sums:
+        raise ParameterError("A race needs as many sums as noises, and at least one.", code="bad-race")
+    limits = [value - less for value, less in zip(noisy_sums, margin, strict=True)]
+    return limits.index(max(limits))

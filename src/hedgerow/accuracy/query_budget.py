@@ -21,7 +21,8 @@ def mean_bound(
         0.3094
     """
     _check(alpha, sigma_count, sigma_sum)
-    reach = _reach(alpha)
+    # Number of standard deviations within which Gaussian noise stays with probability 1 - alpha / 2.
+    reach = math.sqrt(2 * math.log(4 / alpha))
     if not noisy_count > 2 * reach * sigma_count:
         return None
     first = reach * sigma_sum / noisy_count
@@ -52,11 +53,6 @@ def variance_bound(
     if mean is None or square is None:
         return None
     return square + mean * (mean + 2 * abs(noisy_sum) / noisy_count)
-
-
-def _reach(alpha: float) -> float:
-    """Number of standard deviations within which Gaussian noise stays with probability 1 - alpha / 2."""
-    return math.sqrt(2 * math.log(4 / alpha))
 
 
 def _check(alpha: float, *sigmas: float) -> None:

@@ -108,7 +108,7 @@ def _bounds(
     else:
         whole = _fractional(top, bottom, errors[0], errors[1])
     cut = Bounds.of(whole.lower, whole.upper).within(*support)
-    return cut.marked(np.isinf(cut.lower) | np.isinf(cut.upper), ZERO_DENOMINATOR).weakened(CONSERVATIVE)
+    return cut.with_status(np.isinf(cut.lower) | np.isinf(cut.upper), ZERO_DENOMINATOR).weakened(CONSERVATIVE)
 
 
 def _fractional(top: Floats, bottom: Floats, of_top: float, of_bottom: float) -> Bounds:
@@ -120,10 +120,6 @@ def _fractional(top: Floats, bottom: Floats, of_top: float, of_bottom: float) ->
         ends = estimate - error, estimate + error
     known = rest > 0
     return Bounds.of(np.where(known, ends[0], -np.inf), np.where(known, ends[1], np.inf))
-
-
-def _size(noise: Noise) -> float:
-    return noise.sigma if isinstance(noise, Gaussian) else noise.scale
 
 
 def _checked(noise: Noise) -> Noise:

@@ -32,6 +32,7 @@ from hedgerow.execution.build_answer import build_answer
 from hedgerow.execution.request import ErrorTarget, Question, Request
 from hedgerow.execution.session import Session
 from hedgerow.execution.summary import paid_summary
+from hedgerow.figures import finite
 from hedgerow.ledger import StoredRelease
 from hedgerow.plan.nodes import LogicalPlan
 from hedgerow.privacy.plan import PrivateStatement
@@ -45,6 +46,9 @@ LOOKED_AT = 6
 
 USUAL = 1.0
 """Epsilon of which a size estimate is a share, if neither statement nor catalog sets a price."""
+
+TOO_ROUGH = "the size estimate is too rough to say what it would cost"
+"""The price of a target, if an estimate shows nothing: no group, or no size above its noise."""
 
 
 @dataclass(frozen=True)
@@ -80,15 +84,11 @@ class TargetPrice:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON."""
-        by_column = {
-            name: {str(size): epsilon if math.isfinite(epsilon) else None for size, epsilon in sizes.items()}
-            for name, sizes in self.cheapest.items()
-        }
         return {
             "target": self.target,
             "basis": self.basis,
             "size_estimate": self.estimate,
-            "cheapest": by_column,
+            "cheapest": finite(self.cheapest),
         }
 
 
@@ -108,7 +108,7 @@ class AccuracyFirst:
         require_foreseeable(self.logical)
 
     @cached_property
-    def most(self) -> float:
+    def maximum(self) -> float:
         """Maximum cost of the statement: the stated price, and no more than the ledger would admit now."""
         low, high = EPSILONS[0], self.request.budget.epsilon
         if self._fits(high):
@@ -121,7 +121,7 @@ class AccuracyFirst:
     @cached_property
     def sample(self) -> PrivateStatement:
         """The statement at some price, to find earlier releases."""
-        return self.price(min(self.most, 1.0))
+        return self.price(min(self.maximum, 1.0))
 
     def _fits(self, epsilon: float) -> bool:
         try:
@@ -149,8 +149,8 @@ class AccuracyFirst:
     def estimate_price(self) -> float:
         """Return the price of the size estimate."""
         usual = self.session.catalog.defaults.epsilon or USUAL
-        base = self.most if self.request.budget.epsilon < EPSILONS[1] else min(self.most, usual)
-        return min(self._search.estimate_epsilon(base), self.most / 2)
+        base = self.maximum if self.request.budget.epsilon < EPSILONS[1] else min(self.maximum, usual)
+        return min(self._search.estimate_epsilon(base), self.maximum / 2)
 
     def cheapest_by_size(self) -> dict[str, dict[int, float]]:
         """Return, for each noisy column, the smallest epsilon by group size; infinite if none is sufficient."""
@@ -160,15 +160,15 @@ class AccuracyFirst:
 
         def excess(epsilon: float, *, name: str, size: int) -> float:
             errors_by_name = forecast.of_sizes(self.price(epsilon), np.array([float(size)]), forecast.beta) or {}
-            least, errors = errors_by_name[name]
+            smallest, errors = errors_by_name[name]
             with np.errstate(divide="ignore", invalid="ignore"):
-                return float(np.nan_to_num(errors / self.target.allowed(least), nan=np.inf).max())
+                return float(np.nan_to_num(errors / self.target.allowed(smallest), nan=np.inf).max())
 
-        def least(name: str, size: int) -> float:
+        def cheapest_epsilon(name: str, size: int) -> float:
             epsilon = cheapest(partial(excess, name=name, size=size), *EPSILONS)
             return math.inf if epsilon is None else epsilon
 
-        return {name: {size: least(name, size) for size in sizes} for name in names}
+        return {name: {size: cheapest_epsilon(name, size) for size in sizes} for name in names}
 
     def answer(self) -> Answer:
         """Spend the smallest sufficient price; nothing if an earlier release is sufficient."""
@@ -182,8 +182,8 @@ class AccuracyFirst:
         stored = self.session.find(self.question, private, self.request)
         if stored is not None:
             return self._answer_stored(stored, private)
-        if known.epsilon > self.most:
-            raise too_dear(self.target, known.epsilon, self.most)
+        if known.epsilon > self.maximum:
+            raise too_dear(self.target, known.epsilon, self.maximum)
         return self._buy(private, None)
 
     def reached(self) -> tuple[StoredRelease, list[Estimator]] | None:
@@ -203,7 +203,7 @@ class AccuracyFirst:
             earlier = (pair for pair in known if pair[0].charge < stored.charge)
             older = max(earlier, key=lambda pair: pair[0].charge, default=None)
             sources = [release] if older is None else [older[1], release]
-            if any(self._search.is_met(private, source, self.most) for source in sources):
+            if any(self._search.is_met(private, source, self.maximum) for source in sources):
                 return stored, release
         return None
 
@@ -217,12 +217,12 @@ class AccuracyFirst:
         small = self.price(spent, DELTA_SHARE)
         estimators, receipt = self.session.buy(replace(self.question, stated=None), self.logical, small, self.remaining)
         with carrying(receipt):
-            rest = (self.most - spent) * (1 - 1e-9)
+            rest = (self.maximum - spent) * (1 - 1e-9)
             remaining = self.session.remaining()
             search = replace(self._search, price=lambda epsilon: self._rest(epsilon, remaining))
             epsilon = search.for_known(estimators, rest) or search.guess(estimators, rest)
             if epsilon is None:
-                raise too_dear(self.target, search.guess(estimators, EPSILONS[1]), rest)
+                raise too_dear(self.target, search.guess(estimators, EPSILONS[1]), rest, TOO_ROUGH)
             return self._buy(self._rest(epsilon, remaining), receipt)
 
     def _rest(self, epsilon: float, remaining: RemainingBudget) -> PrivateStatement:
@@ -255,10 +255,10 @@ class AccuracyFirst:
         return None
 
     def _from_known(self, known: Sequence[Estimator]) -> float | None:
-        """Return the price by an earlier release; more than `most` if that certainly fails; None if it is unknown."""
+        """Return the price by an earlier release; more than `maximum` if that surely fails; None if it is unknown."""
         search = self._search
-        epsilon = search.for_known(known, self.most)
-        if epsilon is None and search.is_hopeless(known, self.most):
+        epsilon = search.for_known(known, self.maximum)
+        if epsilon is None and search.is_hopeless(known, self.maximum):
             return search.guess(known, EPSILONS[1]) or EPSILONS[1]
         return epsilon
 
@@ -269,22 +269,22 @@ class AccuracyFirst:
         sizes = known_sizes(payload, sample.parts[0], sizes_level(beta))
         if sizes is None or not len(sizes):
             return None
-        return self._search.for_sizes(_worth(sizes), beta - sizes_level(beta), self.most)
+        return self._search.for_sizes(_worth(sizes), beta - sizes_level(beta), self.maximum)
 
 
 def price_target(target: AccuracyFirst) -> TargetPrice:
     """Price the error that a statement asks for, in all, and column by column for groups of public sizes. Free."""
     known, cheapest_by_size = target.known_price(), target.cheapest_by_size()
     if known is not None:
-        fits = known.epsilon <= target.most
-        notes = () if fits else (f"It costs more than the {target.most:.4g} that this statement may.",)
+        fits = known.epsilon <= target.maximum
+        notes = () if fits else (f"It costs more than epsilon {target.maximum:.4g}, the limit of this statement.",)
         return TargetPrice(str(target.target), known.epsilon, known.basis, None, cheapest_by_size, fits, notes)
     estimate = target.estimate_price()
     note = (
         f"A size estimate would be bought first, for epsilon {estimate:.4g}; the price is the most that both may cost."
     )
     return TargetPrice(
-        str(target.target), target.most, "size estimate", estimate, cheapest_by_size, fits=True, notes=(note,)
+        str(target.target), target.maximum, "size estimate", estimate, cheapest_by_size, fits=True, notes=(note,)
     )
 
 

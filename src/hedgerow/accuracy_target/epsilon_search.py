@@ -133,9 +133,11 @@ def sizes_level(beta: float) -> float:
     return beta * ESTIMATE_SHARE
 
 
-def too_dear(target: ErrorTarget, needed: float | None, maximum: float) -> BudgetError:
-    """Return the refusal of a target that costs more than the statement may."""
-    price = "no budget would do" if needed is None else f"it would cost epsilon {needed:.4g}"
+def too_dear(
+    target: ErrorTarget, needed: float | None, maximum: float, unknown: str = "no budget would do"
+) -> BudgetError:
+    """Return the refusal of a target that costs more than the statement may; `unknown` is said without a price."""
+    price = unknown if needed is None else f"it would cost epsilon {needed:.4g}"
     return BudgetError(
         f"An error of {target} is out of reach: {price}, and this statement may spend {maximum:.4g}.",
         code="within-too-dear",
@@ -157,16 +159,12 @@ def cheapest(excess: Callable[[float], float], minimum: float, maximum: float) -
     for _ in range(MOST_STEPS):
         if high <= low * PRECISION:
             break
-        guess = _guess(low, high, over)
+        near = high * over * STEP
+        near = min(high / PRECISION, near)
+        guess = near if low * STEP < near else math.sqrt(low * high)
         excess_there = excess(guess)
         if excess_there <= 1:
             high, over = guess, excess_there
         else:
             low = guess
     return high
-
-
-def _guess(low: float, high: float, over: float) -> float:
-    near = high * over * STEP
-    near = min(high / PRECISION, near)
-    return near if low * STEP < near else math.sqrt(low * high)

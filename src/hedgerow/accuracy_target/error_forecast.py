@@ -5,6 +5,7 @@ their quotients that is exactly the error that is exceeded with the probability 
 (docs/explanation/accuracy-first.md).
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -58,6 +59,16 @@ class ErrorForecast:
             return None
         plan = self.part(statement, origin)
         return self.errors(origin, extreme(plan, sizes), beta)
+
+    def promised(self, statement: PrivateStatement, size: int, *, relative: bool) -> float:
+        """Return the smallest target that `statement` reaches in groups of a size, whatever their values.
+
+        It is the inverse of the price of a target with a stated size: infinite where no target can be promised.
+        """
+        errors = self.of_sizes(statement, np.array([float(size)]), self.beta) or {}
+        with np.errstate(divide="ignore", invalid="ignore"):
+            reached = [error / smallest if relative else error for smallest, error in errors.values()]
+        return max((float(np.nan_to_num(part, nan=np.inf, posinf=np.inf).max()) for part in reached), default=math.inf)
 
     def from_release(self, known: Sequence[Estimator], side: int) -> "ReleaseForecast":
         """Return the forecast for the groups of an earlier release.

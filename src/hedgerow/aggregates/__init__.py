@@ -1,6 +1,6 @@
 """The aggregates of SQL, one file each. Importing the package registers them."""
 
-from hedgerow.aggregates import avg, bins, count, experiment, pairs, ranks, risk, spread, total
+from hedgerow.aggregates import avg, bins, count, experiment, pairs, ranks, risk, total, variance
 from hedgerow.aggregates.base import (
     Aggregate,
     DistinctCount,
@@ -40,6 +40,6 @@ __all__ = [
     "ranks",
     "risk",
     "shared_noises",
-    "spread",
     "total",
+    "variance",
 ]

@@ -144,10 +144,10 @@ class Ratio:
 
 def shared_noises(numerator: Form, denominator: Form) -> list[tuple[float, float, Noise]]:
     """The noises of both forms, each with its coefficient in the one and in the other."""
-    above = {number: coefficient for number, coefficient, _ in numerator.terms}
-    below = {number: coefficient for number, coefficient, _ in denominator.terms}
+    numerators = {number: coefficient for number, coefficient, _ in numerator.terms}
+    denominators = {number: coefficient for number, coefficient, _ in denominator.terms}
     noises = {number: noise for number, _, noise in (*numerator.terms, *denominator.terms)}
-    return [(above.get(n, 0.0), below.get(n, 0.0), noise) for n, noise in sorted(noises.items())]
+    return [(numerators.get(n, 0.0), denominators.get(n, 0.0), noise) for n, noise in sorted(noises.items())]
 
 
 @dataclass(frozen=True)
@@ -335,7 +335,7 @@ def bounded_number(name: str, arguments: Sequence[Expr], span: Span | None = Non
         )
     if not range_of(value).is_finite:
         raise UnsupportedSQLError(
-            f"What {name} adds up has no bounds, so the sum has no sensitivity.",
+            f"The value in {name} has no bounds, so one person could change the result without limit.",
             code="missing-bounds",
             hint="Declare lower and upper for its columns in the catalog, or write CLIP(x, lower, upper).",
             span=span,

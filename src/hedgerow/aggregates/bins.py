@@ -92,7 +92,7 @@ class ValueBin(_Bin):
 
 
 def _comparable(value: Expr, constant: Expr) -> bool:
-    """Return whether no row can make the comparison fail."""
+    """Return True if no row can make the comparison fail."""
     alike = value.type is constant.type or (value.type.is_numeric and constant.type.is_numeric)
     return isinstance(constant, Literal) and constant.value is not None and alike
 

@@ -31,7 +31,7 @@ CHOICE_BETA = 0.001
 LOWER = Status(
     IntervalKind.CONSERVATIVE,
     Reason.LOWER_ESTIMATE,
-    "conservative: a lower estimate, for each person adds a few values at most",
+    "conservative: a lower estimate, because each person adds at most a few values",
 )
 
 

@@ -95,7 +95,7 @@ def _column(measured: MeasuredSums) -> ScaledColumn:
 @final
 @aggregate("AVG_DIFFERENCE", "AVG_DIFFERENCE({x}, {b})", f"{TREATED} - {OTHERS}")
 class AvgDifference(_Comparison):
-    """By how much the average of the treated exceeds that of the others."""
+    """The excess of the average of the treated over that of the others."""
 
     def curve(self, column: ScaledColumn) -> Curve:  # noqa: ARG002 - it is the same for every column
         """The difference."""

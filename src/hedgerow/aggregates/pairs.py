@@ -87,7 +87,7 @@ class _Covariance(_OfTwo):
     sample: ClassVar[bool]
 
     def value(self, moments: Moments, first: ScaledColumn, second: ScaledColumn) -> Floats:
-        """In the product of both units."""
+        """Return the covariance, in the product of both units."""
         covariances = (covar_samp if self.sample else covar_pop)(moments)
         return covariance_scale(first, second).values(covariances)
 

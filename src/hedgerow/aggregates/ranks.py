@@ -31,7 +31,7 @@ UNKNOWN_DENSITY = Status(
 TOO_SURE = Status(
     IntervalKind.CONSERVATIVE,
     Reason.PUBLIC_RANGE,
-    "conservative: the public range, for the interval was not bought at so high a confidence",
+    "conservative: the public range, because the interval was bought at a lower confidence",
 )
 
 

@@ -58,7 +58,7 @@ class _Risk(Aggregate):
 
     def values(self, measured: MeasuredSums) -> Floats:
         """The statistic alone; NULL where noise left nobody in a group."""
-        ill, other_ill, size, other_size = _counts(measured, least=0.0)
+        ill, other_ill, size, other_size = _counts(measured, minimum=0.0)
         both_groups = (size > 0) & (other_size > 0)
         sizes = np.where(both_groups, size, 1.0), np.where(both_groups, other_size, 1.0)
         counts = np.where(both_groups, ill, 0.0), np.where(both_groups, other_ill, 0.0)
@@ -76,11 +76,11 @@ class _Risk(Aggregate):
         return type(self).statistic(*_counts(measured), noise=noise, rest_noise=noise, **options)
 
 
-def _counts(measured: MeasuredSums, least: float = -math.inf) -> tuple[Floats, Floats, Floats, Floats]:
-    """Outcomes and sizes of both groups, as the library has them; no count below `least`."""
+def _counts(measured: MeasuredSums, minimum: float = -math.inf) -> tuple[Floats, Floats, Floats, Floats]:
+    """Outcomes and sizes of both groups, as the library has them; no count below `minimum`."""
     if len(measured.cells) != CELLS:
         raise InternalError("A two by two table was not measured.")
-    ill, well, other_ill, other_well = (np.maximum(form.values, least) for form in measured.cells)
+    ill, well, other_ill, other_well = (np.maximum(form.values, minimum) for form in measured.cells)
     return ill, other_ill, ill + well, other_ill + other_well
 
 

@@ -36,7 +36,7 @@ class Savings:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain JSON."""
+        """Return it as plain JSON."""
         apart = {"epsilon": self.apart.epsilon, "delta": self.apart.delta, "share": self.share_apart}
         return {"apart": apart, "epsilon": self.apart.epsilon - self.together.epsilon}
 
@@ -106,19 +106,19 @@ class Batch(Sequence[Answer]):
         return "\n\n".join([*(self._text(name) for name in self.names), self.caption])
 
     def _repr_html_(self) -> str:
-        parts = [joined([element("h4", self._heading(name)), _markup(self[name])]) for name in self.names]
+        parts = [joined([element("h4", self._heading(name)), Markup(html_table(self[name]))]) for name in self.names]
         return joined([*parts, paragraph(self.caption)])
 
     @property
     def caption(self) -> str:
         """One line on the price of all answers."""
-        charge, number = self.receipt.charge, len(self)
+        charge, number = self.receipt.charge, "1 answer" if len(self) == 1 else f"{len(self)} answers"
         if self.receipt.reused:
-            return f"{number} answers, free: answered before"
+            return f"{number}, free: answered before"
         if self.receipt.id is None:
-            return f"{number} answers from public data: exact, free"
+            return f"{number} from public data: exact, free"
         price = f"epsilon {charge.epsilon:.4g}, delta {charge.delta:g}, {self.receipt.share:.2%} of the budget"
-        paid = f"{number} answers for {price}"
+        paid = f"{number} for {price}"
         if self.savings is None:
             return paid
         apart = f"epsilon {self.savings.apart.epsilon:.4g}, {self.savings.share_apart:.2%} of the budget"
@@ -144,7 +144,3 @@ class Batch(Sequence[Answer]):
 
 def _alone(receipt: Summary) -> str:
     return "" if receipt.alone is None else f"alone it would have cost epsilon {receipt.alone.epsilon:.3g}"
-
-
-def _markup(answer: Answer) -> str:
-    return Markup(html_table(answer))

@@ -4,7 +4,7 @@ import math
 from collections.abc import Collection, Mapping
 from decimal import ROUND_CEILING, Decimal
 
-from hedgerow.answer.note import NoteKind
+from hedgerow.answer.note import Note, NoteKind
 from hedgerow.answer.plain import ends, on_one_line
 from hedgerow.answer.released import BoundsWarning, FoundBounds, ReleasedTable
 from hedgerow.error_bars.intervals.interval import Interval
@@ -15,6 +15,10 @@ LEAST = 1e-4
 MEANING = (
     "(population) is where a statistic lies among all those whom these people were drawn from, sampling and noise "
     "together; p is how likely groups as different as these are where there is no difference"
+)
+NO_POPULATION = (
+    "population and p are empty: they need groups that are shown, and a table of one row per person (unit_unique), or "
+    "a subquery grouped by the unit"
 )
 ADJUSTED = "p adjusted allows for all comparisons of this answer, by the method of Holm"
 
@@ -118,35 +122,49 @@ MOST_ROWS = 200
 """Maximum number of rows shown to people; programs get all of them."""
 
 
-def notes(answer: ReleasedTable, only: Collection[str] | None = None, *, whole: bool = False) -> list[str]:
+def notes(
+    answer: ReleasedTable,
+    only: Collection[str] | None = None,
+    *,
+    whole: bool = False,
+    for_readers: bool = False,
+) -> list[str]:
     """Return the notes below a table: on the answer, on its error bars (each once, with its columns), on populations.
 
     Args:
         answer: The answer.
         only: The columns whose error bars are shown, where these are not all.
         whole: Return all notes on the answer, in full; by default the short ones.
+        for_readers: Return the short ones, and leave out advice on how to ask.
     """
     columns: dict[str, dict[str, None]] = {}
     for row in answer.intervals:
         for name, bar in row.items():
-            if bar.note and (only is None or name in only):
-                columns.setdefault(bar.note, {})[on_one_line(name)] = None
+            note = (for_readers and bar.for_readers) or bar.note
+            if note and (only is None or name in only):
+                columns.setdefault(note, {})[on_one_line(name)] = None
     by_column = [f"{', '.join(names)}: {note}" for note, names in columns.items()]
     people = [MEANING] if about_people(answer) else []
-    return [*_of_answer(answer, whole=whole), *by_column, *people, *([ADJUSTED] if are_several(answer) else [])]
+    of_answer = _whole(answer) if whole else [_short(note, for_readers=for_readers) for note in short_notes(answer)]
+    return [*of_answer, *by_column, *people, *([ADJUSTED] if are_several(answer) else [])]
 
 
-def _of_answer(answer: ReleasedTable, *, whole: bool) -> list[str]:
-    """Return the notes on the answer as a whole. Those of an answer without rows begin with the possible reasons."""
-    lines, is_empty = [], len(answer) == 0
-    for note in answer.notes:
-        if note.kind is NoteKind.EMPTY:
-            lines += [f"No{note.text.removeprefix('If no')}"] if is_empty else []
-        elif whole:
-            lines.append(note.text)
-        elif note.short is not None and not (is_empty and note.kind is NoteKind.MISSING_GROUPS):
-            lines.append(note.short)
-    return lines
+def short_notes(answer: ReleasedTable) -> list[Note]:
+    """Return the notes on an answer that have a line below its table.
+
+    The note on an empty answer replaces that on missing groups where no row is shown, and is left out elsewhere.
+    """
+    hidden = NoteKind.EMPTY if len(answer) else NoteKind.MISSING_GROUPS
+    return [note for note in answer.notes if note.short is not None and note.kind is not hidden]
+
+
+def _short(note: Note, *, for_readers: bool) -> str:
+    return (for_readers and note.for_readers) or note.short or ""
+
+
+def _whole(answer: ReleasedTable) -> list[str]:
+    shown = [note for note in answer.notes if note.kind is not NoteKind.EMPTY or not len(answer)]
+    return [note.short or "" if note.kind is NoteKind.EMPTY else note.text for note in shown]
 
 
 def caption(answer: ReleasedTable) -> str:
@@ -158,7 +176,10 @@ def caption(answer: ReleasedTable) -> str:
     price = f"epsilon {charge.epsilon:g}, delta {charge.delta:g}, {answer.receipt.share:.2%} of the budget"
     if answer.receipt.payments:
         whole = answer.receipt.share or 1.0
-        parts = ", ".join(f"{paid.purpose} {paid.share / whole:.0%}" for paid in answer.receipt.payments)
+        shares: dict[str, float] = {}
+        for paid in answer.receipt.payments:
+            shares[paid.purpose] = shares.get(paid.purpose, 0.0) + paid.share
+        parts = ", ".join(f"{purpose} {share / whole:.0%}" for purpose, share in shares.items())
         price = f"{price} ({parts} of that)"
     if answer.receipt.together > 1:
         price = f"{price} for all {answer.receipt.together} answers"

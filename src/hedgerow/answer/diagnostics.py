@@ -31,7 +31,7 @@ class Clipped:
     interval: Interval
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain JSON."""
+        """Return it as plain JSON."""
         ends = {"lower": self.interval.lower, "upper": self.interval.upper, "note": self.interval.note}
         return {"of": self.of, "limit": self.limit, "share": self.share, "interval": ends}
 
@@ -63,7 +63,7 @@ class Diagnostics:
         return "\n".join(lines or ["nothing was limited"])
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain JSON."""
+        """Return it as plain JSON."""
         return {
             "clipped": [entry.to_dict() for entry in self.clipped],
             "confidence": self.confidence,

@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from hedgerow.answer.batch import Batch, Savings
 from hedgerow.answer.note import Note
 from hedgerow.answer.released import Summary
 from hedgerow.answer.table import Answer
@@ -40,4 +41,26 @@ def load_answer(document: Mapping[str, Any]) -> Answer:
         decode(Summary, document["receipt"]),
         document["noisy"],
         decode(tuple[Note, ...], document["notes"]),
+    )
+
+
+def dump_batch(batch: Batch) -> dict[str, Any]:
+    """Return answers that were asked together as plain JSON, from which `load_batch` makes equal ones."""
+    return {
+        "answers": {name: dump_answer(answer) for name, answer in batch.items()},
+        "receipt": encode(batch.receipt),
+        "savings": encode(batch.savings),
+        "titles": batch.titles,
+        "texts": batch.texts,
+    }
+
+
+def load_batch(document: Mapping[str, Any]) -> Batch:
+    """Return the answers that `dump_batch` wrote."""
+    return Batch(
+        {name: load_answer(answer) for name, answer in document["answers"].items()},
+        decode(Summary, document["receipt"]),
+        decode(Savings | None, document["savings"]),
+        document["titles"],
+        document["texts"],
     )

@@ -16,6 +16,8 @@ class NoteKind(Enum):
     FOUND_BOUNDS = "found-bounds"
     QUANTILE_WEIGHTS = "quantile-weights"
     MEASURED_TOGETHER = "measured-together"
+    SUMS_TOGETHER = "sums-together"
+    NONNEGATIVE = "nonnegative"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +27,11 @@ class Note:
     Attributes:
         kind: The subject.
         text: The whole note, in sentences.
-        short: The note on one line, as shown below a table; None if it is shown on request only.
+        short: The note on one line, as shown below a table; None if it is shown on request only. The note on an empty
+            answer is shown only below one.
         of: The value in words, for a note on the bounds of one.
         people: Number of people from which a group is usually shown, for a note on groups.
+        for_readers: The short note without advice on how to ask, for people who only read; None if it has no advice.
     """
 
     kind: NoteKind
@@ -35,6 +39,7 @@ class Note:
     short: str | None = None
     of: str | None = None
     people: float | None = None
+    for_readers: str | None = None
 
     def __str__(self) -> str:
         return self.text

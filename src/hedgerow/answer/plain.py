@@ -39,6 +39,7 @@ def number(value: object) -> float | None:
 def shown(value: object, interval: Interval | None) -> str:
     """Return a value as text: with an interval, `value ± error`, with no more digits than the error allows.
 
+    A number without an interval, such as a year that groups are made by, has no separators between thousands.
     An asymmetric interval is written out, and an open end is a round bracket. Whole numbers (counts, ranks, quantiles
     of whole numbers) have no decimals; their errors are rounded up, and their intervals outwards.
 
@@ -53,12 +54,14 @@ def shown(value: object, interval: Interval | None) -> str:
         ('0.333333 ± 0', '52.5 ± 0')
         >>> shown(1234, Interval(1230.6, 1237.4)), shown(3, Interval(1.2, 3.1)), shown(10.0, Interval(9, 10))
         ('1,234 ± 4', '3 [1, 4]', '10 [9, 10]')
+        >>> shown(1984, None), shown(1250.5, None)
+        ('1984', '1250.5')
     """
     if value is None:
         return missing(interval)
     centre = number(value)
     if interval is None or centre is None:
-        return _bare(value)
+        return _bare(value).replace(",", "") if centre is not None else _bare(value)
     arms = [arm for arm in (centre - interval.lower, interval.upper - centre) if math.isfinite(arm)]
     if not arms:
         return f"{_bare(value) if isinstance(value, int) else _digits(centre, abs(centre) / 100)} ± ∞"

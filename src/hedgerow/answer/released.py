@@ -32,7 +32,7 @@ class Mechanism:
     threshold: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain JSON."""
+        """Return it as plain JSON."""
         shown: dict[str, Any] = {
             "measure": self.measure,
             "kind": self.kind,
@@ -52,7 +52,7 @@ class Payment:
     share: float
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain JSON."""
+        """Return it as plain JSON."""
         paid = {"epsilon": self.charge.epsilon, "delta": self.charge.delta, "share": self.share}
         return {"for": self.purpose, "id": self.id, **paid}
 
@@ -88,7 +88,7 @@ class FoundBounds:
     clipped: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain JSON."""
+        """Return it as plain JSON."""
         return {
             "of": self.of,
             "lower": self.lower,
@@ -196,7 +196,7 @@ class ReleasedTable:
         self._table = table
         self._intervals = intervals
         self._noisy = None if noisy is None else tuple(noisy)
-        self._made: dict[str, list[Mapping[str, Interval]]] = {}
+        self._computed: dict[str, list[Mapping[str, Interval]]] = {}
         self.columns = list(table.column_names)
         self.confidence = confidence
         self.receipt = receipt
@@ -205,10 +205,10 @@ class ReleasedTable:
     @property
     def intervals(self) -> list[Mapping[str, Interval]]:
         """The interval of each noisy column, for every row. Computed once, whatever the number of threads."""
-        if "all" not in self._made:
+        if "all" not in self._computed:
             intervals = self._intervals() if callable(self._intervals) else self._intervals
-            self._made.setdefault("all", list(intervals))
-        return self._made["all"]
+            self._computed.setdefault("all", list(intervals))
+        return self._computed["all"]
 
     @property
     def noisy(self) -> tuple[str, ...]:

@@ -103,7 +103,7 @@ class Answer(ReleasedTable):
         Intervals of whole numbers have whole ends, rounded outwards.
         """
         whole = {field.name for field in self._table.schema if pa.types.is_integer(field.type)}
-        notes = [note.text for note in self.notes if note.short or (note.kind is NoteKind.EMPTY and not len(self))]
+        notes = [note.text for note in self.notes if note.short and (note.kind is not NoteKind.EMPTY or not len(self))]
         return {
             "id": self.receipt.id,
             "columns": self.columns,

@@ -278,7 +278,7 @@ class Pool:
 
 def pools(blueprint: Blueprint, logical: LogicalPlan) -> Mapping[ColumnRef, Pool]:
     """Return, for each column of a private table, the values of its cells."""
-    stated, joined = constants(logical), partners(logical)
+    literals, joined = constants(logical), partners(logical)
     pool_of = {}
     with blueprint.build() as connection:
         for table in blueprint.tables.values():
@@ -288,7 +288,7 @@ def pools(blueprint: Blueprint, logical: LogicalPlan) -> Mapping[ColumnRef, Pool
                 kind = effective_type(said.column(column.name), column)
                 native = blueprint.natives[column_ref]
                 known = [
-                    *stated.get(column_ref, ()),
+                    *literals.get(column_ref, ()),
                     *_public(connection, blueprint, joined.get(column_ref, frozenset())),
                 ]
                 pool_of[column_ref] = _pool(connection, native, kind, said.column(column.name), known, column.nullable)

@@ -203,7 +203,7 @@ def _together(without: Sample, joined: Sample) -> AuditScore:
 
 def _part(i: int, trait: Trait, without: Floats, joined: Floats) -> Callable[[Floats], Floats] | None:
     """Return the contribution of one column to the logarithm: of a fact by its presence, of a number by its value."""
-    if trait.told:
+    if trait.shown:
         return None
     present = [np.isfinite(numbers) for numbers in (without, joined)]
     if trait.fact:
@@ -228,17 +228,16 @@ def _moved(noise: Noise | None, without: Floats, joined: Floats) -> Callable[[Fl
     if noise is None or min(len(without), len(joined)) < 10:
         return None
     first, second = float(np.median(without)), float(np.median(joined))
-    size = noise.sigma if isinstance(noise, Gaussian) else noise.scale
-    error = 2.0 * size * np.sqrt(1.0 / len(without) + 1.0 / len(joined))
+    error = 2.0 * noise.size * np.sqrt(1.0 / len(without) + 1.0 / len(joined))
     if abs(second - first) < CLEAR * error:
         return None
     if isinstance(noise, Gaussian):
-        return lambda values: (second - first) * (values - (first + second) / 2) / size**2
-    return lambda values: (np.abs(values - first) - np.abs(values - second)) / size
+        return lambda values: (second - first) * (values - (first + second) / 2) / noise.size**2
+    return lambda values: (np.abs(values - first) - np.abs(values - second)) / noise.size
 
 
 Worth = Callable[[Floats, Floats], Floats]
-"""Function from careful estimates of an event's two probabilities to the bound that it would show."""
+"""Function from conservative estimates of an event's two probabilities to the bound that it would show."""
 
 STEPS, WIDEST = 60, 5
 
@@ -268,10 +267,10 @@ class AuditEvent:
         return int(np.sum(scores >= self.threshold if self.large else scores <= self.threshold))
 
 
-def choose(without: Sample, joined: Sample, worth: Worth, careful: float = 3.0) -> AuditEvent | None:
+def choose(without: Sample, joined: Sample, worth: Worth, margin: float = 3.0) -> AuditEvent | None:
     """Return the event that shows the most, by conservative estimates; None if there is nothing to see.
 
-    `careful` is the number of standard errors by which estimates are lowered: as many as the final judgement takes off,
+    `margin` is the number of standard errors by which estimates are lowered: as many as the final judgement takes off,
     so that neither luck nor a rare event is chosen that would show little in the end.
 
     Scores are learned from one half of these runs and compared on the other; otherwise overfitted scores would look
@@ -282,14 +281,14 @@ def choose(without: Sample, joined: Sample, worth: Worth, careful: float = 3.0) 
     without, joined = without.part(half, len(without)), joined.part(half, len(joined))
     best, event = -np.inf, None
     for score in learnt:
-        for candidate, value in _candidates(score, without, joined, worth, careful):
+        for candidate, value in _candidates(score, without, joined, worth, margin):
             if value > best:
                 best, event = value, candidate
     return event
 
 
 def _candidates(
-    score: AuditScore, without: Sample, joined: Sample, worth: Worth, careful: float
+    score: AuditScore, without: Sample, joined: Sample, worth: Worth, margin: float
 ) -> Iterator[tuple[AuditEvent, float]]:
     """Yield the best threshold for each side and each direction."""
     first, second = score.of(without.values), score.of(joined.values)
@@ -300,7 +299,7 @@ def _candidates(
         chances = [_chances(side, thresholds, large=large) for side in (first, second)]
         for with_newcomer in (True, False):
             likely, rare = reversed(chances) if with_newcomer else chances
-            values = worth(_wilson(likely, len(first), -careful), _wilson(rare, len(first), careful))
+            values = worth(_wilson(likely, len(first), -margin), _wilson(rare, len(first), margin))
             index = int(np.argmax(values))
             yield AuditEvent(score, float(thresholds[index]), large, with_newcomer), float(values[index])
 

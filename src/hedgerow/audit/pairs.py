@@ -135,7 +135,7 @@ class Material:
         return self.gathered([self.main], self.limits.settled)
 
 
-Made = tuple[str, Crowd, Person] | None
+PairParts = tuple[str, Crowd, Person] | None
 """Description, crowd and newcomer; None if the pair does not apply."""
 
 
@@ -145,7 +145,7 @@ def pairs(material: Material, kinds: Collection[str]) -> list[Pair]:
     return [Pair(kind, *parts) for kind, parts in parts_of.items() if parts is not None]
 
 
-def _extreme(material: Material, end: str, said: str) -> Made:
+def _extreme(material: Material, end: str, said: str) -> PairParts:
     limits = material.limits
     newcomer = material.newcomer([material.main], limits.rows if limits.several else 1, end)
     values = f" of the {said} values, far beyond any bounds," if end in material.ends else ""
@@ -153,15 +153,15 @@ def _extreme(material: Material, end: str, said: str) -> Made:
     return words, material.settled(), newcomer
 
 
-def _high(material: Material) -> Made:
+def _high(material: Material) -> PairParts:
     return _extreme(material, "high", "largest")
 
 
-def _low(material: Material) -> Made:
+def _low(material: Material) -> PairParts:
     return _extreme(material, "low", "smallest") if "low" in material.ends else None
 
 
-def _other_values(material: Material) -> Made:
+def _other_values(material: Material) -> PairParts:
     """Add rows that nobody else has: one for each value of each column that leaves the person in the group."""
     cells: list[Example] = [{column: text} for column, texts in material.others.items() for text in texts]
     if not cells:
@@ -171,7 +171,7 @@ def _other_values(material: Material) -> Made:
     return words, material.settled(), newcomer
 
 
-def _many_rows(material: Material) -> Made:
+def _many_rows(material: Material) -> PairParts:
     limits = material.limits
     if not limits.several:
         return None
@@ -180,7 +180,7 @@ def _many_rows(material: Material) -> Made:
     return words, material.settled(), newcomer
 
 
-def _many_groups(material: Material) -> Made:
+def _many_groups(material: Material) -> PairParts:
     limits, matches = material.limits, material.everywhere(material.limits.settled)
     if not limits.several or len(matches) < 2:
         return None
@@ -188,7 +188,7 @@ def _many_groups(material: Material) -> Made:
     return words, material.gathered(matches, limits.settled), material.newcomer(matches, limits.rows)
 
 
-def _pivotal(material: Material) -> Made:
+def _pivotal(material: Material) -> PairParts:
     limits = material.limits
     if limits.shown is None:
         return None
@@ -197,7 +197,7 @@ def _pivotal(material: Material) -> Made:
     return words, base, material.newcomer([material.main], 1)
 
 
-def _pivotal_everywhere(material: Material) -> Made:
+def _pivotal_everywhere(material: Material) -> PairParts:
     limits, matches = material.limits, material.everywhere(material.limits.minimum)
     if limits.shown is None or not limits.several or len(matches) < 2:
         return None
@@ -207,7 +207,7 @@ def _pivotal_everywhere(material: Material) -> Made:
     return words, material.gathered(matches, limits.minimum - 1), material.newcomer(matches, 1)
 
 
-def _at_threshold(material: Material) -> Made:
+def _at_threshold(material: Material) -> PairParts:
     people = material.limits.threshold
     if people is None:
         return None
@@ -215,7 +215,7 @@ def _at_threshold(material: Material) -> Made:
     return words, material.gathered([material.main], people - 1), material.newcomer([material.main], 1)
 
 
-def _odd_rows(material: Material) -> Made:
+def _odd_rows(material: Material) -> PairParts:
     """Add rows with NULL, NaN, infinity and the limits of types: all columns at once, and then one by one."""
     wild = {column: material.pools[column].wild for column in material.used if material.pools[column].wild}
     longest = max((len(texts) for texts in wild.values()), default=0)
@@ -228,7 +228,7 @@ def _odd_rows(material: Material) -> Made:
     return f"a person with {said} joins a group of {material.limits.settled}", material.settled(), newcomer
 
 
-def _alone(material: Material) -> Made:
+def _alone(material: Material) -> PairParts:
     if material.limits.shown is not None:
         return None
     newcomer = material.newcomer([material.main], material.limits.rows)
@@ -240,7 +240,7 @@ def _rows(person: Person) -> str:
     return "1 row" if rows == 1 else f"{rows:,} rows"
 
 
-MAKERS: Mapping[str, Callable[[Material], Made]] = {
+MAKERS: Mapping[str, Callable[[Material], PairParts]] = {
     "high values": _high,
     "low values": _low,
     "other values": _other_values,

@@ -162,7 +162,8 @@ class Crowd:
         for mine, theirs in sheet.path:
             cells[mine] = parents[sheet.parent or ""][theirs]
         for name in sheet.numbered:
-            cells[name] = self._number(sheet, name)
+            number = self._numbers[sheet.name] = self._numbers.get(sheet.name, 0) + 1
+            cells[name] = _named(number, as_uuid=name in sheet.identities)
         keys = [(f"{sheet.name}.{key}", tuple(cells[name] for name in key)) for key in sheet.unique]
         for key in keys:
             if key in own:
@@ -170,10 +171,6 @@ class Crowd:
         own.update(dict.fromkeys(keys, cells))
         self.rows.setdefault(sheet.name, []).append(tuple(cells[name] for name in sheet.columns))
         return cells
-
-    def _number(self, sheet: Sheet, name: str) -> str:
-        number = self._numbers[sheet.name] = self._numbers.get(sheet.name, 0) + 1
-        return _named(number, as_uuid=name in sheet.identities)
 
 
 def crowd(sheets: tuple[Sheet, ...], people: Sequence[tuple[int, Person]]) -> Crowd:

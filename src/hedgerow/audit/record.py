@@ -63,14 +63,14 @@ class Trait:
         noise: The noise that was paid for, if it is known.
         step: The lattice of the noise: the number times this is whole.
         fact: Whether it is a fact.
-        told: Whether it belongs to the answer, which only repeats what was released.
+        shown: Whether it belongs to the answer, which only repeats what was released.
     """
 
     words: str
     noise: Noise | None = None
     step: float | None = None
     fact: bool = False
-    told: bool = False
+    shown: bool = False
 
 
 @dataclass
@@ -87,7 +87,10 @@ class Record:
         seen: dict[Name, float] = {}
         for index, estimator in enumerate(estimators):
             for name, trait, values in _released(index, estimator):
-                self._check(trait, values)
+                if trait.step is not None:
+                    off, decided = off_lattice(values, trait.step)
+                    self.off_lattice += off
+                    self.decided += decided
                 self._note(seen, estimator, name, trait, values)
         if answer is not None:
             seen |= self._answered(answer)
@@ -95,12 +98,6 @@ class Record:
             self.traits.setdefault((FAULT, fault), Trait(f"the statement fails with {fault}", fact=True))
             seen[FAULT, fault] = 1.0
         self.runs.append(seen)
-
-    def _check(self, trait: Trait, values: Floats) -> None:
-        if trait.step is not None:
-            off, decided = off_lattice(values, trait.step)
-            self.off_lattice += off
-            self.decided += decided
 
     def _note(self, seen: dict[Name, float], estimator: Estimator, name: Name, trait: Trait, values: Floats) -> None:
         """Record the numbers of all shown groups, each under the name of its group."""
@@ -117,16 +114,16 @@ class Record:
         others = [name for name in answer.columns if name not in answer.noisy]
         labels = list(zip(*(answer[name] for name in others), strict=True)) if others else range(len(answer))
         seen: dict[Name, float] = {("answer", "rows"): float(len(answer))}
-        self.traits.setdefault(("answer", "rows"), Trait("the number of rows of the answer", told=True))
+        self.traits.setdefault(("answer", "rows"), Trait("the number of rows of the answer", shown=True))
         columns = {name: answer[name] for name in noisy}
         for index, label in enumerate(labels):
             row: Name = ("answer", repr(label))
             where = f" of row {label!r}" if others else f" in row {index + 1}" if len(answer) > 1 else ""
-            self.traits.setdefault(row, Trait(f"the answer has a row{where}", fact=True, told=True))
+            self.traits.setdefault(row, Trait(f"the answer has a row{where}", fact=True, shown=True))
             seen[row] = 1.0
             for name in noisy:
                 if isinstance(columns[name][index], int | float):
-                    self.traits.setdefault((*row, name), Trait(f"the answer {name}{where}", told=True))
+                    self.traits.setdefault((*row, name), Trait(f"the answer {name}{where}", shown=True))
                     seen[*row, name] = float(columns[name][index])
         return seen
 

@@ -252,8 +252,8 @@ class Book:
         return [self._entries[n] for n in self._about(fingerprint, version) if not self._releases[n].payload]
 
     def _about(self, fingerprint: str, version: str | None) -> list[int]:
-        asked = (fingerprint, version)
-        return [n for n, release in reversed(self._releases.items()) if (release.fingerprint, release.version) == asked]
+        key = (fingerprint, version)
+        return [n for n, release in reversed(self._releases.items()) if (release.fingerprint, release.version) == key]
 
     def release_of(self, sequence: int) -> StoredRelease | None:
         """The release that an answer's entry stored."""

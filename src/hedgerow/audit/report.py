@@ -54,7 +54,7 @@ class Judged:
     bound: float
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain JSON."""
+        """Return it as plain JSON."""
         counts = (self.likely, self.rare) if self.likely_with else (self.rare, self.likely)
         return {
             "event": self.event,
@@ -128,7 +128,7 @@ class PairReport:
         return not self.findings
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain JSON."""
+        """Return it as plain JSON."""
         return {
             "kind": self.kind,
             "words": self.words,
@@ -223,9 +223,9 @@ def judge(pair: Pair, records: tuple[Record, Record], claim: Claim, level: float
     half = len(without) // 2
     learnt = without.part(0, half), joined.part(0, half)
     kept = without.part(half, len(without)), joined.part(half, len(joined))
-    careful = -float(ndtri(level))
-    epsilon = choose(*learnt, worth_of_epsilon(claim.delta), careful)
-    mu = None if claim.mu is None else choose(*learnt, worth_of_mu, careful)
+    margin = -float(ndtri(level))
+    epsilon = choose(*learnt, worth_of_epsilon(claim.delta), margin)
+    mu = None if claim.mu is None else choose(*learnt, worth_of_mu, margin)
     return PairReport(
         pair.kind,
         pair.words,

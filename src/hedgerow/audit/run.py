@@ -58,8 +58,14 @@ def plan(blueprint: Blueprint, question: AuditQuestion, bought: WatchedPurchase,
         read = {column: cells[column] for column in used}
         ends, more = extremes(probe, read, people[0]), others(probe, read, people[0])
         pairs_made = pairs(Material(drawn, tuple(people), ends, more, cells, used, limits), kinds)
-        telling = [pair for pair in pairs_made if pair.kind == ODD or _tells(probe, pair)]
-    return AuditPlan(tuple(telling), tuple(pair.kind for pair in pairs_made if pair not in telling))
+        revealing = [pair for pair in pairs_made if pair.kind == ODD or _can_reveal(probe, pair)]
+    if not revealing:
+        raise ConditionNotMet(
+            f"No newcomer of the chosen kinds changes a number of this statement: {', '.join(sorted(kinds))}.",
+            condition="a newcomer who changes a number",
+            hint="Let more kinds be tried: leave out --only.",
+        )
+    return AuditPlan(tuple(revealing), tuple(pair.kind for pair in pairs_made if pair not in revealing))
 
 
 def _wanted(bought: WatchedPurchase, limits: CrowdLimits) -> int:
@@ -78,8 +84,8 @@ def _exact_steps(blueprint: Blueprint, question: AuditQuestion) -> list[Program]
         return compile_steps(bought.private, asker.backend)
 
 
-def _tells(probe: Probe, pair: Pair) -> bool:
-    """Return whether the newcomer changes any exact number."""
+def _can_reveal(probe: Probe, pair: Pair) -> bool:
+    """Return True if the newcomer changes any exact number."""
     without, joined = pair.sides()
     return probe.of(without) != probe.of(joined)
 
@@ -140,7 +146,7 @@ def audit(
     Privacy: it protects nothing. It searches for what the proofs exclude.
     """
     _check(runs, confidence, depth, only)
-    stated: dict[str, object] = {
+    options: dict[str, object] = {
         "epsilon": epsilon,
         "delta": delta,
         "mechanism": mechanism,
@@ -149,7 +155,7 @@ def audit(
         "max_groups": max_groups,
         "bounds": bounds,
     }
-    given = {name: value for name, value in stated.items() if value is not None}
+    given = {name: value for name, value in options.items() if value is not None}
     question = AuditQuestion(query, {**given, "reuse": False}, dialect)
     return _Audit(_blueprint(source, catalog), question, runs, confidence, depth, progress).report(only)
 

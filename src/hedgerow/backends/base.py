@@ -53,6 +53,7 @@ class Backend(Protocol):
 
     def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
         """Return True if no two rows have the same values in `columns`. For the owner only: it reads the data."""
+        return bool(self.public(repeated(self.dialect, table, columns)).num_rows == 0)
 
     def set_limits(self, limits: StatementLimits) -> None:
         """Apply the owner's limits of time and memory to every statement from now on."""
@@ -110,11 +111,11 @@ def failure(error: BaseException, code: str = "engine-failed") -> BackendError:
     `from None`.
     """
     incident = secrets.token_hex(4)
-    kept = record(incident, text=f": {type(error).__name__}: {error}")
+    logged = record(incident, text=f": {type(error).__name__}: {error}")
     sentence, hint = REASONS[code]
     return BackendError(
         f"{sentence} (incident {incident}).",
         code=code,
-        hint=f"{hint}{kept}",
+        hint=f"{hint}{logged}",
         incident=incident,
     )

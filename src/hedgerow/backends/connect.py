@@ -89,7 +89,7 @@ def _opened(source: str) -> Backend:
 
 def _opened_file(path: Path) -> Backend:
     """Open a file, by its extension or its first bytes."""
-    if path.suffix.lower() in {".parquet", ".csv"}:
+    if path.suffix.lower() in {".parquet", ".csv", ".tsv"}:
         return _from("folder", "open_files", glob.escape(str(path)))
     with path.open("rb") as file:
         return _from("sqlite", "open_sqlite", path) if file.read(16) == SQLITE_FILE else open_file(path)

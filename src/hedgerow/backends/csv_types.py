@@ -66,7 +66,8 @@ def _types(connection: duckdb.DuckDBPyConnection, table: Files) -> dict[str, Typ
     try:
         for source in (f"(SELECT * FROM {name} LIMIT {FIRST_ROWS})", name):
             possible = _fitting(connection, source, possible)
-        present = connection.execute(f"SELECT {', '.join(_count(column) for column in columns)} FROM {name}").fetchone()
+        counts = ", ".join(f"COUNT({DUCKDB.identifier(column)})" for column in columns)
+        present = connection.execute(f"SELECT {counts} FROM {name}").fetchone()
     except duckdb.Error as error:
         raise _unreadable(table.name, error) from None
     numbers = dict(zip(columns, present or (), strict=True))
@@ -87,10 +88,6 @@ def _fitting(
         if number == 0:
             fits[column].append(kind)
     return fits
-
-
-def _count(column: str) -> str:
-    return f"COUNT({DUCKDB.identifier(column)})"
 
 
 def _misfits(column: str, pattern: str, native: str) -> str:
@@ -146,6 +143,6 @@ def _unreadable(name: str, error: Exception) -> BackendError:
     return BackendError(
         f"The files of {name!r} cannot be read (incident {reason.incident}).",
         code="unreadable-table",
-        hint="Check that they are Parquet, or CSV in UTF-8 with commas and a header line.",
+        hint="Check that they are Parquet, or CSV in UTF-8 with a header line.",
         incident=reason.incident,
     )

@@ -3,17 +3,17 @@
 import threading
 from collections.abc import Collection, Hashable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from urllib.parse import unquote
+from weakref import WeakSet
 
 import duckdb
 import pyarrow as pa
 
-from hedgerow.backends.base import Snapshot, failure, repeated, sealed
-from hedgerow.backends.facts import KeptFacts, file_state
+from hedgerow.backends.base import Backend, Snapshot, failure, sealed
+from hedgerow.backends.facts import KeptFacts, OwnerColumns, ReadsFacts, file_state
 from hedgerow.backends.results import ROWS_AT_ONCE, read_batches, stop_after
-from hedgerow.compiled import Query
+from hedgerow.compiled import OWNERS, OwnerColumn, Query
 from hedgerow.dialects import DUCKDB, Dialect
 from hedgerow.dialects.base import INSTANT
 from hedgerow.errors import BackendError
@@ -30,6 +30,9 @@ LOCKED: dict[str, str | bool | int | float | list[str]] = {
 }
 """The last is for speed: owners whose numbers are within 2^18 of each other are counted in an array."""
 
+OWNERS_SHARE = 16
+"""Owner columns may take this part of the memory for statements; DuckDB gets as much less."""
+
 TYPES: Mapping[str, Type] = {
     "BOOLEAN": Type.BOOLEAN,
     **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"), Type.INTEGER),
@@ -45,7 +48,7 @@ LOOSE = ("ENUM", "UUID", "TIMESTAMP_")
 """Types that are read through a cast: variants of text, and timestamps with other units."""
 
 
-class DuckDB:
+class DuckDB(Backend):
     """A backend over one DuckDB connection.
 
     A connection that we open is read-only, without access to files and extensions, and with locked settings. The
@@ -59,10 +62,13 @@ class DuckDB:
         handed_in: bool,
         schema: str | None = None,
         path: Path | None = None,
+        contents: Hashable | None = None,
     ) -> None:
         self._connection = connection
         self._path = path
+        self._contents = contents
         self.facts = KeptFacts(None if path is None else path.with_name(f"{path.name}.facts"))
+        self.owners = OwnerColumns()
         self._stored: frozenset[str] = frozenset()
         database, current = _current_namespace(connection)
         self.dialect: Dialect = DUCKDB.at(database, schema or current)
@@ -100,12 +106,8 @@ class DuckDB:
         with sealed(_code_of), self._running() as cursor:
             return _read(cursor, query, self._limits.result)
 
-    def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
-        """Return True if no two rows have the same values in `columns`."""
-        return bool(self.public(repeated(self.dialect, table, columns)).num_rows == 0)
-
     def keeps_facts(self, tables: Collection[str]) -> bool:
-        """Return whether it can be known that no row of these tables has changed.
+        """Return True if it can be known that no row of these tables has changed.
 
         It is for tables stored in a file that we opened ourselves: while it is open read-only, DuckDB lets nobody write
         to it. A view or a computed column may depend on the time of day.
@@ -113,8 +115,26 @@ class DuckDB:
         return self._path is not None and self._stored.issuperset(tables)
 
     def state(self, tables: Collection[str]) -> Hashable | None:
-        """Return an identity of the rows of these tables, the same while no row of them changes; None if unknown."""
-        return file_state([self._path], locked=True) if self._path and self.keeps_facts(tables) else None
+        """Return an identity of the rows of these tables, the same while no row of them changes; None if unknown.
+
+        It is that of the file that was opened. If another one has its path now, this connection still reads the old
+        rows, and facts about them must not be taken for facts about the new ones.
+        """
+        if self._path is None or self._contents is None or not self.keeps_facts(tables):
+            return None
+        return self._contents if _contents(self._path) == self._contents else None
+
+    def has_contents(self, contents: Hashable | None) -> bool:
+        """Return True if the file that was opened is known to have these contents."""
+        return contents is not None and self._contents == contents
+
+    def is_at(self, path: Path) -> bool:
+        """Return True if this may be the file at a path."""
+        return self._path is not None and (self._path == path.absolute() or self._path.resolve() == path.resolve())
+
+    def stores(self, tables: Collection[str]) -> bool:
+        """Return True if DuckDB itself stores the rows of these tables, so that a transaction always reads the same."""
+        return self._stored.issuperset(tables)
 
     def set_limits(self, limits: StatementLimits) -> None:
         """Limit time and, on connections of our own, memory and temporary files, before the settings are locked.
@@ -124,10 +144,11 @@ class DuckDB:
         self._limits = limits
         if self.handed_in:
             return
+        self.owners.max_bytes = limits.memory // OWNERS_SHARE
         with self._lock, sealed():
             (locked,) = self._connection.execute("SELECT current_setting('lock_configuration')").fetchone() or (True,)
             if not locked:
-                self._connection.execute(f"SET memory_limit = '{limits.engine}B'")
+                self._connection.execute(f"SET memory_limit = '{limits.engine - self.owners.max_bytes}B'")
                 self._connection.execute(f"SET threads = least(current_setting('threads'), {limits.threads})")
                 self._connection.execute(f"SET allocator_flush_threshold = '{limits.memory // 16}B'")
                 self._connection.execute(f"SET max_temp_directory_size = '{limits.temporary}B'")
@@ -143,6 +164,8 @@ class DuckDB:
         """Close the connection if we opened it."""
         if not self.handed_in:
             self._connection.close()
+            if not self._cursors:
+                _OPENED.discard(self)
 
     @contextmanager
     def _running(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -166,33 +189,81 @@ class DuckDB:
                 raise failure(error) from None
 
 
-class _DuckDBSnapshot:
+class _DuckDBSnapshot(ReadsFacts):
     """One transaction."""
 
     def __init__(self, cursor: duckdb.DuckDBPyConnection, backend: DuckDB, max_bytes: int) -> None:
         self._cursor = cursor
         self._backend = backend
+        self.facts = backend.facts
         self._max_bytes = max_bytes
+        self._loaded: dict[str, pa.Table] = {}
+        self._registered: dict[str, pa.Table] = {}
 
     def table(self, name: str) -> SchemaTable | None:
         return _read_schema(self._cursor, self._backend.dialect.namespace).tables.get(name)
 
     def load(self, name: str, table: pa.Table) -> None:
-        self._cursor.register(name, table)
+        """Pass a table to the statements that name it: registering one takes DuckDB about as long as a small query."""
+        self._loaded[name] = table
 
-    def run(self, query: Query) -> ExactTable:
-        return ExactTable(_read(self._cursor, query, self._max_bytes), query.keys, query.integers)
+    def read(self, query: Query, state: Hashable | None = None) -> pa.Table:  # noqa: ARG002 - the transaction has one
+        for name, table in self._loaded.items():
+            if name in query.sql and self._registered.get(name) is not table:
+                self._cursor.register(name, table)
+                self._registered[name] = table
+        return _read(self._cursor, query, self._max_bytes)
 
     def state(self, tables: Collection[str]) -> Hashable | None:
         return self._backend.state(tables)
 
-    def fact(self, name: str, query: Query, state: Hashable, *, at_once: bool) -> int | None:
-        compute = partial(_read, self._cursor, query, self._max_bytes)
-        fact = self._backend.facts.table((state, query.sql), compute, at_once=at_once)
-        if fact is None:
+    def is_fixed(self, tables: Collection[str]) -> bool:
+        """Return True if all statements of this transaction read the same rows of these tables.
+
+        In a connection that was passed in, a view may have replaced a table of the same name.
+        """
+        if not self._backend.handed_in:
+            return self._backend.stores(tables)
+        return _stored_tables(self._cursor, self._backend.dialect.namespace).issuperset(tables)
+
+    def load_owners(self, column: OwnerColumn, state: Hashable) -> bool:
+        """Make an owner column available to statements; False if it cannot be used."""
+
+        def count() -> int:
+            return int(self.read(column.rows).column(0)[0].as_py())
+
+        try:
+            table = self._backend.owners.table(column, state, count, lambda: self.read(column.column))
+        except (duckdb.Error, pa.ArrowException, BackendError) as error:
+            self._start_again(error)
+            return False
+        if table is not None:
+            self.load(OWNERS, table)
+        return table is not None
+
+    def run_beside(self, query: Query, column: OwnerColumn, state: Hashable) -> ExactTable | None:
+        """Return keys and integers of a statement that reads an owner column, sealed; None if it failed."""
+        try:
+            return self.run(query)
+        except (duckdb.Error, pa.ArrowException, BackendError) as error:
+            self.forget_owners(column, state)
+            self._start_again(error)
             return None
-        self._cursor.register(name, fact)
-        return int(fact.num_rows)
+
+    def forget_owners(self, column: OwnerColumn, state: Hashable) -> None:
+        """Do without an owner column, as long as the state lasts."""
+        self._backend.owners.forget(column, state)
+
+    def _start_again(self, error: Exception) -> None:
+        """Begin another transaction after a failure, unless the statement was cancelled.
+
+        Only for rows that cannot change, so that it reads the same.
+        """
+        if _code_of(error) == "cancelled":
+            raise error
+        self._cursor.execute("ROLLBACK")
+        self._cursor.execute("BEGIN TRANSACTION")
+        self._registered.clear()
 
 
 def _read(cursor: duckdb.DuckDBPyConnection, query: Query, max_bytes: int) -> pa.Table:
@@ -221,11 +292,33 @@ def open_file(path: Path, schema: str | None = None) -> DuckDB:
     """Open a DuckDB file, read-only and locked."""
     if not path.is_file():
         raise BackendError(f"There is no database at {path}.", code="no-database", hint="Check the path.")
-    try:
-        connection = duckdb.connect(str(path), config=LOCKED)
-    except duckdb.Error as error:
-        raise _cannot_open(path, error) from None
-    return DuckDB(connection, handed_in=False, schema=schema, path=path.absolute())
+    with _OPENING:
+        before = _contents(path)
+        try:
+            connection = duckdb.connect(str(path), config=LOCKED)
+        except duckdb.Error as error:
+            raise _cannot_open(path, error) from None
+        shared = all(other.has_contents(before) for other in _OPENED if other.is_at(path))
+        contents = before if shared and _contents(path) == before else None
+        opened = DuckDB(connection, handed_in=False, schema=schema, path=path.absolute(), contents=contents)
+        _OPENED.add(opened)
+    return opened
+
+
+_OPENING = threading.Lock()
+_OPENED: WeakSet[DuckDB] = WeakSet()
+"""The files that are open in this process. DuckDB opens a path once: later connections read what the first one opened,
+even if another file has this path by then."""
+
+
+def _contents(path: Path) -> Hashable | None:
+    """Return an identity of the contents of a file; None if some rows are not in it, but in its write-ahead log.
+
+    DuckDB reads the log when it opens the file, without writing to the file.
+    """
+    log = path.resolve()
+    log = log.with_name(f"{log.name}.wal")
+    return None if log.exists() and log.stat().st_size else file_state([path.absolute()], locked=True)
 
 
 def _cannot_open(path: Path, error: duckdb.Error) -> BackendError:
@@ -258,7 +351,7 @@ def _current_namespace(connection: duckdb.DuckDBPyConnection) -> tuple[str, str]
         raise BackendError(
             "The DuckDB connection has a pending result, so its current schema cannot be read.",
             code="connection-in-use",
-            hint="Fetch all rows of the last statement first, or hand in a new connection of the same database.",
+            hint="Fetch all rows of the last statement first, or pass a new connection to the same database.",
         ) from None
     return database, schema
 
@@ -304,9 +397,10 @@ def _compared_by_bytes(cursor: duckdb.DuckDBPyConnection) -> frozenset[tuple[str
 
 
 def _stored_tables(cursor: duckdb.DuckDBPyConnection, namespace: tuple[str, ...]) -> frozenset[str]:
-    """Return the tables whose rows are stored as they are: neither views nor tables with computed columns."""
+    """Return the tables whose rows DuckDB stores as they are: neither views nor tables with computed columns."""
     tables = cursor.execute(
         "SELECT database_name, schema_name, table_name FROM duckdb_tables() "
-        "WHERE NOT internal AND NOT temporary AND NOT contains(lower(sql), 'generated')"
+        "WHERE NOT internal AND NOT temporary AND NOT contains(lower(sql), 'generated') "
+        "AND database_oid IN (SELECT database_oid FROM duckdb_databases() WHERE type = 'duckdb')"
     ).fetchall()
     return frozenset(short_name(full, namespace) for full in tables)

@@ -1,11 +1,13 @@
 """A folder of Parquet and CSV files, or a pattern of paths, as tables.
 
 A file is a table, named after the file without its extension. A subfolder is one table of all files in it; folders
-named like `day=2026-01-31` add a text column `day`. The files are listed once, when the source is opened.
+named like `day=2026-01-31` add a text column `day`. A folder with a log of Delta or Iceberg has the files of its newest
+version. The files are listed once, when the source is opened.
 
 Privacy: types come from Parquet's own schema. In a CSV file every column is text, and the catalog declares its type
-(`type: date`). Nothing is inferred from rows, neither types nor delimiters: a CSV file must follow RFC 4180, with
-commas, double quotes and a header line. A malformed line is dropped, so that no error depends on one.
+(`type: date`). Nothing is inferred from rows, neither types nor separators: a CSV file must follow RFC 4180, with
+double quotes and a header line, which alone decides the separator: a comma, else a semicolon, a tab or a bar. A
+malformed line is dropped, so that no error depends on one.
 """
 
 import csv
@@ -22,10 +24,15 @@ import pyarrow.parquet as pq
 from hedgerow.backends.base import failure
 from hedgerow.backends.duckdb import DuckDB
 from hedgerow.backends.facts import KeptFacts, file_state
+from hedgerow.backends.lakehouse import LakehouseTable, is_lakehouse, lakehouse_table
 from hedgerow.dialects import DUCKDB
 from hedgerow.errors import BackendError
 
-EXTENSIONS = (".parquet", ".csv")
+TEXT_EXTENSIONS = (".csv", ".tsv")
+EXTENSIONS = (".parquet", *TEXT_EXTENSIONS)
+SEPARATORS = ",;\t|"
+"""Separators of a CSV file, in the order of preference."""
+
 SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -35,7 +42,7 @@ HIDDEN = (".", "_")
 """First characters of the names of files that other programs keep next to data."""
 
 CSV = (
-    "header = true, auto_detect = false, delim = ',', quote = '\"', escape = '\"', nullstr = '', "
+    "header = true, auto_detect = false, quote = '\"', escape = '\"', nullstr = '', "
     "allow_quoted_nulls = false, ignore_errors = true, parallel = false"
 )
 """A single thread reads a file, so that DuckDB need not guess where a line begins."""
@@ -47,27 +54,43 @@ class Files:
 
     name: str
     paths: tuple[Path, ...]
+    lakehouse: LakehouseTable | None = None
 
     @property
     def is_csv(self) -> bool:
         """True if the files have no types of their own."""
-        return self.paths[0].suffix.lower() == ".csv"
+        return self.paths[0].suffix.lower() in TEXT_EXTENSIONS
 
     @property
     def query(self) -> str:
         """Return the query that reads the files."""
         listed = ", ".join(DUCKDB.string(glob.escape(str(path))) for path in self.paths)
         if self.is_csv:
-            shape = ", ".join(f"{DUCKDB.string(name)}: 'VARCHAR'" for name in _header(self))
-            return f"SELECT * FROM read_csv([{listed}], columns = {{{shape}}}, {CSV})"
+            separator, names = _header(self)
+            shape = ", ".join(f"{DUCKDB.string(name)}: 'VARCHAR'" for name in names)
+            return f"SELECT * FROM read_csv([{listed}], columns = {{{shape}}}, delim = '{separator}', {CSV})"
+        if self.lakehouse is not None:
+            return _lakehouse_query(self.lakehouse, listed, union=_columns_are_missing(self))
         _require_one_schema(self)
-        return f"SELECT * FROM read_parquet([{listed}], hive_partitioning = true, hive_types_autocast = false)"
+        return f"SELECT * FROM read_parquet([{listed}], {HIVE})"
+
+
+HIVE = "hive_partitioning = true, hive_types_autocast = false"
+
+
+def _lakehouse_query(table: LakehouseTable, listed: str, *, union: bool) -> str:
+    """Return the query that reads the current files of a table, with NULL for columns that were added later."""
+    typed = {DUCKDB.identifier(name): kind for name, kind in table.partition_types.items() if kind is not None}
+    casts = ", ".join(f"TRY_CAST({name} AS {kind}) AS {name}" for name, kind in typed.items())
+    columns = f"* REPLACE ({casts})" if casts else "*"
+    names = HIVE if table.partition_types else "hive_partitioning = false"
+    return f"SELECT {columns} FROM read_parquet([{listed}], {names}, union_by_name = {str(union).lower()})"
 
 
 def open_folder(path: Path) -> DuckDB:
     """Open the tables of a folder."""
     whole = Path(os.path.abspath(path))  # noqa: PTH100 - without following links
-    return _opened(whole, whole.iterdir())
+    return _opened(whole, _entries(whole))
 
 
 def open_files(pattern: str) -> DuckDB:
@@ -85,7 +108,12 @@ def open_files(pattern: str) -> DuckDB:
 def open_views(source: Path) -> tuple[duckdb.DuckDBPyConnection, list[Files]]:
     """Open a folder or a file as views of a DuckDB of its own, for the owner; return them with their files."""
     whole = Path(os.path.abspath(source))  # noqa: PTH100 - likewise
-    return _views(whole, whole.iterdir()) if whole.is_dir() else _views(whole.parent, [whole])
+    return _views(whole, _entries(whole)) if whole.is_dir() else _views(whole.parent, [whole])
+
+
+def _entries(folder: Path) -> list[Path]:
+    """Return what may be a table: a folder of Delta or Iceberg is one itself."""
+    return [folder] if is_lakehouse(folder) else list(folder.iterdir())
 
 
 def _opened(base: Path, entries: Iterable[Path]) -> DuckDB:
@@ -107,7 +135,7 @@ def _views(base: Path, entries: Iterable[Path]) -> tuple[duckdb.DuckDBPyConnecti
         raise BackendError(
             f"There are no Parquet or CSV files in {base}.",
             code="no-tables",
-            hint="Check the path; the extension must be .parquet or .csv.",
+            hint="Check the path; the extension must be .parquet, .csv or .tsv.",
         )
     _require_different_names(tables)
     connection = duckdb.connect(":memory:", config=SETTINGS)
@@ -130,7 +158,7 @@ class Folder(DuckDB):
         self.facts = KeptFacts(base / ".hedgerow.facts")
 
     def keeps_facts(self, tables: Collection[str]) -> bool:
-        """Return whether these tables are files."""
+        """Return True if these tables are files."""
         return all(table in self._paths for table in tables)
 
     def state(self, tables: Collection[str]) -> Hashable | None:
@@ -148,7 +176,7 @@ def _view(connection: duckdb.DuckDBPyConnection, table: Files) -> None:
         raise BackendError(
             f"The files of the table {table.name!r} cannot be read (incident {reason.incident}).",
             code="unreadable-table",
-            hint="Check that they are Parquet, or CSV in UTF-8 with commas and a header line.",
+            hint="Check that they are Parquet, or CSV in UTF-8 with a header line.",
             incident=reason.incident,
         ) from None
 
@@ -157,7 +185,10 @@ def _tables(entries: Iterable[Path]) -> Iterable[Files]:
     for entry in sorted(entries):
         if entry.name.startswith(HIDDEN):
             continue
-        if entry.is_dir():
+        if entry.is_dir() and (lakehouse := lakehouse_table(entry)) is not None:
+            if lakehouse.paths:
+                yield Files(entry.name, lakehouse.paths, lakehouse)
+        elif entry.is_dir():
             files = tuple(sorted(path for path in entry.rglob("*") if _is_data(path)))
             if files:
                 yield _of_one_kind(Files(entry.name, files))
@@ -175,20 +206,43 @@ def _of_one_kind(table: Files) -> Files:
     return table
 
 
-def _header(table: Files) -> list[str]:
-    """Return the names of the columns: the header line, which is not a row."""
-    headers = {tuple(_first_line(path)) for path in table.paths}
+def _header(table: Files) -> tuple[str, list[str]]:
+    """Return the separator and the names of the columns: the header line, which is not a row.
+
+    A column without a name (R writes one for the names of rows) is named after its position.
+    """
+    headers = {_first_line(path) for path in table.paths}
     if len(headers) > 1:
         raise _differing(table, "their first lines name different columns")
-    [names] = headers
-    if not names or not all(names) or len({name.lower() for name in names}) < len(names):
-        raise _differing(table, "the first line must name every column, each differently")
-    return list(names)
+    [(separator, fields)] = headers
+    names = [name or f"column_{position}" for position, name in enumerate(fields, 1)]
+    if not any(fields):
+        raise BackendError(
+            f"The first line of the table {table.name!r} names no columns.",
+            code="column-names",
+            hint="Write the names of the columns into the first line of each CSV file.",
+        )
+    lower = [name.lower() for name in names]
+    for position, name in enumerate(lower):
+        if name in lower[:position]:
+            first, second = lower.index(name) + 1, position + 1
+            raise BackendError(
+                f"Columns {first} and {second} of the table {table.name!r} have the same name; names ignore case.",
+                code="column-names",
+                hint="Rename one of them in the first line of the file.",
+            )
+    return separator, names
 
 
-def _first_line(path: Path) -> Sequence[str]:
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        return next(csv.reader(file, strict=True), [])
+def _first_line(path: Path) -> tuple[str, tuple[str, ...]]:
+    """Return the separator of a file and the fields of its first line."""
+    fields = {}
+    for separator in SEPARATORS:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            fields[separator] = tuple(next(csv.reader(file, delimiter=separator, strict=separator == ","), ()))
+        if len(fields[separator]) > 1:
+            return separator, fields[separator]
+    return ",", fields[","]
 
 
 def _require_one_schema(table: Files) -> None:
@@ -199,6 +253,15 @@ def _require_one_schema(table: Files) -> None:
     shapes = {tuple((field.name, str(field.type)) for field in pq.read_schema(path)) for path in table.paths}
     if len(shapes) > 1:
         raise _differing(table, "their columns or types differ")
+
+
+def _columns_are_missing(table: Files) -> bool:
+    """Return True if some files lack a column; a column must have one type in all files that have it."""
+    schemas = [pq.read_schema(path) for path in table.paths]
+    shapes = {column.name: str(column.type) for schema in schemas for column in schema}
+    if any(str(column.type) != shapes[column.name] for schema in schemas for column in schema):
+        raise _differing(table, "a column has different types")
+    return any(len(schema) < len(shapes) for schema in schemas)
 
 
 def _differing(table: Files, why: str) -> BackendError:

@@ -2,7 +2,7 @@
 
 Types are those of the columns. A column of Python objects has none: pandas keeps dates, decimals, times, UUIDs and,
 before version 3, text in such columns. It is read like a column of a CSV file: as text, and the catalog declares its
-type (`type: date`). Data is copied only where Arrow requires it.
+type (`type: date`).
 
 Privacy: the type does not depend on the values in a column, and no object makes reading fail. An object of a kind not
 listed here is a missing value.
@@ -10,7 +10,7 @@ listed here is a missing value.
 
 import math
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from typing import Any
@@ -107,15 +107,34 @@ SETTINGS: dict[str, str | bool | int | float | list[str]] = {
 """No files, no extensions, and no variables of the program that happen to have the name of a table."""
 
 
+MOST_COPIED = 1 << 29
+"""Maximum bytes of tables that are copied, so that nobody else can change them."""
+
+
 class Frames(DuckDB):
-    """Tables in memory, each under its name."""
+    """Tables in memory, each under its name.
+
+    Tables of at most `MOST_COPIED` bytes together are copied once: their rows never change, and facts about them hold.
+    Larger ones are read in place. The caller may then change them, and nothing is known about them.
+    """
 
     def __init__(self, tables: Mapping[str, pa.Table]) -> None:
         super().__init__(duckdb.connect(":memory:", config=SETTINGS), handed_in=False)
+        self._owned = bool(sum(table.nbytes for table in tables.values()) <= MOST_COPIED)
+        if self._owned:
+            tables = {name: copied(table) for name, table in tables.items()}
         self._frames = {f"hedgerow_frame_{index}": table for index, table in enumerate(tables.values())}
         self._registered(self._connection)
         for view, name in zip(self._frames, tables, strict=True):
             self._connection.execute(f"CREATE VIEW {self.dialect.identifier(name)} AS SELECT * FROM temp.main.{view}")
+
+    def keeps_facts(self, tables: Collection[str]) -> bool:  # noqa: ARG002 - all tables are alike
+        """Return True if the tables are copies."""
+        return self._owned
+
+    def state(self, tables: Collection[str]) -> Hashable | None:
+        """Return the same identity forever for tables that are copies."""
+        return ("copies",) if self.keeps_facts(tables) else None
 
     def _cursor(self) -> duckdb.DuckDBPyConnection:
         """Register the tables on every cursor: cursors do not share them."""
@@ -146,6 +165,14 @@ def open_frames(frames: Mapping[str, object]) -> Frames:
             code="unreadable-table",
             hint="Leave out columns that are nested or of unusual types.",
         ) from None
+
+
+def copied(table: pa.Table) -> pa.Table:
+    """Return a table in memory of its own."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return pa.ipc.open_stream(sink.getvalue()).read_all()
 
 
 def as_arrow(name: str, frame: Any) -> pa.Table:  # noqa: ANN401 - a table of any library

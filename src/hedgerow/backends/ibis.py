@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from hedgerow.backends.base import Snapshot, failure, owners_log, repeated, sealed
+from hedgerow.backends.base import Backend, Snapshot, failure, owners_log, sealed
 from hedgerow.backends.results import exact_table, fetch_rows, stop_after, table_of, with_rows
 from hedgerow.compiled import Query
 from hedgerow.dialects import DIALECTS, Dialect
@@ -261,7 +261,7 @@ def _is_loose(kind: str, engine: str) -> bool:
     return kind == "UUID" or (kind == "Int64" and engine == "snowflake")
 
 
-class Ibis:
+class Ibis(Backend):
     """A backend over an Ibis connection, which stays the owner's.
 
     Only SELECT statements are sent and, on engines that have them, a read transaction.
@@ -308,10 +308,6 @@ class Ibis:
         """Return the result of a query over public tables."""
         with self._cancellable():
             return table_of(self._rows(query.sql, query), query)
-
-    def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
-        """Return True if no two rows have the same values in `columns`."""
-        return bool(self.public(repeated(self.dialect, table, columns)).num_rows == 0)
 
     def set_limits(self, limits: StatementLimits) -> None:
         """Limit time, if the driver can stop a statement; the engine's memory is its owner's concern."""

@@ -94,8 +94,13 @@ def within(max_bytes: int, pieces: Iterable[Piece], size: Callable[[Piece], int]
 
 
 def read_batches(reader: pa.RecordBatchReader, max_bytes: int) -> pa.Table:
-    """Return the table of an Arrow stream, if it takes at most `max_bytes`."""
-    return pa.Table.from_batches(within(max_bytes, reader, pa.RecordBatch.get_total_buffer_size), reader.schema)
+    """Return the table of an Arrow stream, if it takes at most `max_bytes`.
+
+    The stream is closed in any case. One that is left open keeps its database open for as long as the error with its
+    traceback is kept, and DuckDB then waits for ever if the same file is opened again.
+    """
+    with reader:
+        return pa.Table.from_batches(within(max_bytes, reader, pa.RecordBatch.get_total_buffer_size), reader.schema)
 
 
 def fetch_rows(fetch: Callable[[int], Sequence[Row]], max_bytes: int) -> list[Row]:
@@ -129,12 +134,11 @@ def table_of(rows: Iterable[Sequence[object]], query: Query) -> pa.Table:
     names = [*query.keys, *query.integers]
     columns = list(zip(*rows, strict=True)) or [()] * len(names)
     kinds = [*query.types, *[WIDE] * len(query.integers)]
-    arrays = [_column(values, kind) for values, kind in zip(columns, kinds, strict=True)]
+    arrays = [
+        pa.array([None if value is None else _value(value, kind) for value in values], type=kind)
+        for values, kind in zip(columns, kinds, strict=True)
+    ]
     return pa.Table.from_arrays(arrays, names=names)
-
-
-def _column(values: Sequence[object], kind: pa.DataType) -> pa.Array:
-    return pa.array([None if value is None else _value(value, kind) for value in values], type=kind)
 
 
 def _value(value: object, kind: pa.DataType) -> object:

@@ -1,4 +1,4 @@
-"""`bounds="auto"`: bounds that a statement lacks are found privately first, then it is asked with them."""
+"""`bounds="auto"`: find the missing bounds of a statement privately, then ask the statement with them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -35,7 +35,7 @@ class Completed:
     sub_budget: SubBudget
 
     def summary(self, receipt: Summary) -> Summary:
-        """Return the summary of the answer, with all that was paid before it."""
+        """Return the summary of the answer, including the charges for the search."""
         max_rows = None if self.max_rows is None else self.max_rows.value
         with_bounds = replace(receipt, bounds=self.bounds, max_rows=max_rows)
         if not self.sub_budget.payments:
@@ -76,7 +76,7 @@ class Automatic:
     def completed(self, *, buy: bool = True) -> Completed:
         """Find all missing bounds and limits; with `buy` False, only from earlier purchases.
 
-        Privacy: all that is found is released, by statements that are charged one by one. What is left for the answer
+        Privacy: every bound and limit is released by a statement with its own charge. The remainder for the answer
         depends on the number of looks, which follows from released values.
 
         Raises:
@@ -94,14 +94,14 @@ class Automatic:
         return Completed(logical, request, tuple(bounds.values()), cap, sub_budget)
 
     def assumed(self) -> tuple[Request, LogicalPlan]:
-        """Return the statement as it could be asked with known bounds, for the smallest possible rest of its budget."""
+        """Return the statement with assumed bounds, priced at the smallest budget that the search can leave."""
         sub_budget = SubBudget(self.session, self.query, self.request, buy=False)
         logical = with_limit(self.unbounded.plan, 1 if self._unlimited else None)
         return self._rest(sub_budget, 1 - self._reserved), logical
 
     @property
     def _distinct(self) -> dict[int, UnboundedValue]:
-        """Values that lack bounds, each once, by their first marks."""
+        """Distinct values that lack bounds, by their first marks."""
         first = {value: mark for mark, value in reversed(list(self.unbounded.values.items()))}
         return {mark: value for value, mark in sorted(first.items(), key=lambda pair: pair[1])}
 
@@ -142,7 +142,7 @@ class Automatic:
     def _require(self, sub_budget: SubBudget) -> None:
         """Refuse a statement that could not be asked even with bounds, before anything is spent.
 
-        Privacy: bounds do not change what a statement costs, so the marks can stand for them.
+        Privacy: bounds do not change the price of a statement, so it can be priced with the marks.
         """
         request, logical = self.assumed()
         histograms = [
@@ -155,7 +155,7 @@ class Automatic:
             sub_budget.require([*looks, answer])
 
     def _is_known(self) -> bool:
-        """Return True if all looks were bought before, so that only the answer has to be paid."""
+        """Return True if all looks were bought before, so that only the answer remains to be paid for."""
         try:
             self.completed(buy=False)
         except LookupError:
@@ -179,12 +179,12 @@ def with_limit(logical: LogicalPlan, cap: int | None) -> LogicalPlan:
 
 
 def require_split(catalog: Catalog, request: Request, options: Mapping[str, object]) -> None:
-    """Refuse `bounds="auto"` where there is no epsilon that could be split: neither the query's nor the owner's."""
+    """Refuse `bounds="auto"` if neither the query nor the owner names an epsilon that can be split."""
     require_free_price(catalog)
-    stated = options.get("epsilon"), catalog.defaults.epsilon
-    if request.within is not None and all(epsilon is None for epsilon in stated):
+    epsilons = options.get("epsilon"), catalog.defaults.epsilon
+    if request.within is not None and all(epsilon is None for epsilon in epsilons):
         raise ParameterError(
-            'With within= and bounds="auto", epsilon says what bounds are paid from.',
+            'within= with bounds="auto" needs epsilon, which pays for the bounds.',
             code="missing-epsilon",
             hint="Pass epsilon=, the most that all may cost, or set defaults.epsilon in the catalog.",
         )

@@ -1,8 +1,8 @@
 """Bounds found privately: the range of a value, and how many rows and groups one person has.
 
 The first look counts people over octaves, each person once, at the largest absolute value. The octaves are public, so
-nothing but noise hides one: there is no threshold of key selection, and no delta. The bounds are those with the least
-error to expect, of what they cut off (`tail`) and of the noise of an answer, which grows with their distance. Where
+nothing but noise hides one: there is no threshold of key selection, and no delta. The bounds minimise
+the expected error: what they cut off (`tail`), plus the noise of an answer, which grows with their distance. Where
 nearly all people are in the last octaves, the range may lie far from zero, or end well before the octave does, and
 further looks cut it into equal cells.
 """
@@ -28,10 +28,10 @@ from hedgerow.calibration.buckets import (
     whole_below,
 )
 from hedgerow.calibration.sub_budget import SubBudget
-from hedgerow.calibration.tail import GHOSTS, OCTAVES, RUNS, CountedCells, Floats, detectable, scale_of, total_margin
+from hedgerow.calibration.tail import GHOSTS, OCTAVES, RUNS, CountedCells, Floats, detectable, total_margin
 from hedgerow.distributions import Gaussian, Noise
 from hedgerow.expressions.facts import range_of
-from hedgerow.expressions.nodes import Column, Expr, describe
+from hedgerow.expressions.nodes import Column, Expr, written
 from hedgerow.expressions.types import Type
 from hedgerow.plan.nodes import Release
 from hedgerow.release import Estimator
@@ -58,7 +58,7 @@ NEARLY_ALL, MANY_ENOUGH = 0.8, 0.4
 """Shares of people in the last two octaves: cells pay above the first, or above the second if each can be seen."""
 
 NOT_THIN = 0.2
-"""Share of people from the last octave on: below it, cells tell less of the tail than octaves, unless each is seen."""
+"""Share of people from the last octave on: below it, octaves show the tail better than cells, unless each is seen."""
 
 FINE = 4
 """Number of edges to choose from in each octave."""
@@ -75,7 +75,7 @@ class UnboundedValue:
     @property
     def label(self) -> str:
         """Value in words."""
-        return describe(self.value)
+        return written(self.value)
 
     def octaves(self) -> Histogram:
         """Return the histogram of people by the octave of their largest value."""
@@ -87,7 +87,7 @@ class UnboundedValue:
 
     @property
     def may_have_both_signs(self) -> bool:
-        """Return True if a person may have values of both signs, of which the octaves show the larger alone."""
+        """Return True if a person may have values of both signs; the octaves show only the larger one."""
         known = range_of(self.value)
         return not self.release.limits.one_row and known.lower < 0 < known.upper
 
@@ -104,8 +104,13 @@ class RangeShares:
     later: float
     answer: float
 
+    @property
+    def largest(self) -> float:
+        """Largest share that all looks at one range take: the first, and later ones at both ends."""
+        return self.first + 2 * CUTS * self.later
+
     def among(self, count: int) -> "RangeShares":
-        """Return the shares for each of so many ranges."""
+        """Return the shares for each of several ranges."""
         return RangeShares(self.first / count, self.later / count, self.answer / count)
 
 
@@ -118,7 +123,7 @@ ALONE = RangeShares(0.48, 0.12, 1.0)
 
 @dataclass(frozen=True)
 class Counts:
-    """Noisy numbers of people by cell, all cells there are, and the smallest count that a cell may rest on."""
+    """Noisy numbers of people by cell, the list of all cells, and the smallest count that makes a cell occupied."""
 
     cells: tuple[int, ...]
     people: Floats
@@ -138,7 +143,7 @@ class Counts:
         return beyond_noise + self.minimum - 1
 
     def runs(self, ghosts: float = GHOSTS) -> tuple[tuple[int, float], ...]:
-        """Return numbers of neighbouring cells that are judged together, and sums above which they are occupied."""
+        """Return lengths of runs of cells that are tested together, and the sums above which runs are occupied."""
         tail = ghosts / len(self.cells)
         return tuple((size, total_margin(self.noise, size, tail) + self.minimum - 1) for size in RUNS)
 
@@ -149,7 +154,7 @@ class Counts:
 
     def deviation(self) -> float:
         """Return the standard deviation of the noise of one count."""
-        return scale_of(self.noise) * (1.0 if isinstance(self.noise, Gaussian) else math.sqrt(2.0))
+        return self.noise.size * (1.0 if isinstance(self.noise, Gaussian) else math.sqrt(2.0))
 
 
 @dataclass(frozen=True)
@@ -194,12 +199,12 @@ class Octaves:
         return None if beyond > TOO_MANY else Ends(0.0 - lower, upper, beyond, cut)
 
     def symmetric(self, ends: Ends) -> Ends:
-        """Return the ends that hold all values of a person whose largest absolute value they hold."""
+        """Return symmetric ends: if they contain a person's largest absolute value, they contain all values."""
         size = max(-ends.lower, ends.upper)
         return Ends(-size, size, self.beyond(-size, size), ends.cut)
 
     def whole(self, ends: Ends) -> Ends:
-        """Return the ends with the whole of the last occupied octaves between them, for cells to tell apart."""
+        """Return ends around the whole of the last occupied octaves, to be divided into cells."""
         above, below = self.side(1), self.side(-1)
         upper, lower = (
             end if side.last is None else max(end, float(side.edges[side.last + 1]))
@@ -218,7 +223,7 @@ class Octaves:
         return min(self.counts.at_most(outside) / max(self.people, 1.0), 1.0)
 
     def _zeros(self) -> Ends | None:
-        """Return ends where nothing but zeros is seen, and hardly anybody can have other values."""
+        """Return ends if only zeros are seen and hardly anybody can have other values."""
         zero = self.counts.cells.index(0)
         others = [i for i in range(len(self.counts.cells)) if i != zero]
         if self.people <= 0 or self.counts.at_most(others, GHOSTS) > ONLY_ZEROS * self.people:
@@ -226,7 +231,7 @@ class Octaves:
         return Ends(0.0, 1.0, self.beyond(0.0, 0.0), 0.0)
 
     def pays_to_cut(self, later: float) -> bool:
-        """Return True if cells are worth their price: `later` is the scale of its noise over that of this one."""
+        """Return True if a look at cells is worth its price; `later` is its noise scale over that of this look."""
         sides = [side for side in (self.side(1), self.side(-1)) if side.last is not None]
         tops = [side.counts[max(side.last - 1, 0) : side.last + 2] for side in sides if side.last is not None]
         top, outer = (max(float(counts[first:].sum()) for counts in tops) for first in (0, 1))
@@ -247,9 +252,9 @@ def _edges(side: CountedCells) -> Floats:
 def _best(
     above: CountedCells, below: CountedCells, uppers: Floats, lowers: Floats, noise: float
 ) -> tuple[float, float, float]:
-    """Return the ends with the least error to expect, and an upper limit of the sum that they cut off.
+    """Return the ends with the smallest expected error, and an upper limit of the sum that they cut off.
 
-    The error is that of cutting off at both ends, which need not cancel, and of noise in proportion to the width.
+    The error is the sum cut off at both ends (the two need not cancel), plus noise in proportion to the width.
     """
     widths = uppers[:, None] + lowers[None, :]
     cut = above.clipped(uppers)[:, None] + below.clipped(lowers)[None, :]
@@ -266,7 +271,7 @@ def find_range(sub_budget: SubBudget, value: UnboundedValue, shares: RangeShares
     counts = _look(sub_budget, histogram, shares.first, subject)
     octaves = Octaves(counts, counts.deviation() * sub_budget.noise_factor(shares.first, shares.answer))
     ends = octaves.ends()
-    if ends is not None and _has_values(octaves):
+    if ends is not None and (octaves.side(1).last is not None or octaves.side(-1).last is not None):
         mixed = value.may_have_both_signs
         if octaves.pays_to_cut(sub_budget.noise_factor(shares.first, shares.later)):
             ends = octaves.whole(ends)
@@ -276,10 +281,6 @@ def find_range(sub_budget: SubBudget, value: UnboundedValue, shares: RangeShares
     if ends is None:
         return None
     return _bounds_of(value, ends, octaves.noise, free=len(sub_budget.payments) == started)
-
-
-def _has_values(octaves: Octaves) -> bool:
-    return octaves.side(1).last is not None or octaves.side(-1).last is not None
 
 
 def _look(sub_budget: SubBudget, histogram: Histogram, share: float, subject: str) -> Counts:
@@ -292,7 +293,7 @@ def _cut(
 ) -> Ends:
     """Cut a range into equal cells, and again as long as few of them hold everybody.
 
-    Cells at the end of a range hold the people beyond it, too, so what the octaves say of these is added.
+    Cells at the end of a range also hold the people beyond it, so the octaves' estimate of these people is added.
     """
     beyond = ends.cut
     for _ in range(CUTS):
@@ -388,9 +389,9 @@ def rows_of_people(release: Release) -> Histogram:
 
 
 def find_cap(sub_budget: SubBudget, release: Release, share: float, answer: float) -> FoundLimit | None:
-    """Find the number of rows of one person that has the least error; None where too few people are there to tell.
+    """Find the row limit with the smallest error; None if there are too few people to tell.
 
-    A sum of which a person may add c rows has noise in proportion to c, and loses the rows that people have beyond c.
+    A sum to which one person adds at most c rows has noise in proportion to c, and loses every further row.
     """
     counts = _look(sub_budget, rows_of_people(release), share, "rows of one person")
     cells = _amount_cells(counts)
@@ -403,7 +404,7 @@ def find_cap(sub_budget: SubBudget, release: Release, share: float, answer: floa
 
 
 def find_limit(sub_budget: SubBudget, people: Release, amount: Column, share: float, subject: str) -> FoundLimit | None:
-    """Find the smallest limit that by the counts one person in a hundred exceeds; None where no amount is shared."""
+    """Find the smallest limit that, by the noisy counts, 1 % of people exceed; None if no cell is occupied."""
     counts = _look(sub_budget, amounts(people, amount), share, subject)
     cells = _amount_cells(counts)
     if cells.last is None:

@@ -1,6 +1,6 @@
 """Histograms of people: cells of values, and the plans that count people in them.
 
-A cell is a whole number that rows can be grouped by: the octave of a value, or one of the equal parts of a range. Each
+A cell is a whole number by which rows can be grouped: the octave of a value, or one of the equal parts of a range. Each
 is an expression of our own functions, all of them total, so that no row can make one fail.
 
 Privacy: the plans are like any other, and are priced, charged, bounded and released like any other. Rows of a release
@@ -28,7 +28,7 @@ LARGEST_WHOLE = 63
 """The octave of the largest whole number, and the one above, which rounding reaches."""
 
 PARTS = 4
-"""Amounts are counted in so many parts of an octave."""
+"""Number of parts of an octave in which amounts are counted."""
 
 CELLS = 32
 """Number of equal cells that a range is cut into."""
@@ -53,7 +53,7 @@ def number(value: float) -> Literal:
 
 
 def octave(value: Expr) -> Expr:
-    """Return the octave that `value` lies in: 1 for the smallest one above zero, 0 for zeros, negative below.
+    """Return the octave that contains `value`: 1 for the smallest one above zero, 0 for zeros, negative below.
 
     Octave n of numbers above zero is from 2^p to 2^(p + 1), with p = `power_of(n)`.
     """
@@ -75,7 +75,7 @@ def power_of(octave_: int) -> int:
 
 
 def octaves_of(value: Expr) -> tuple[int, ...]:
-    """Return all octaves that values of this type and declared range can lie in, in order.
+    """Return, in order, all octaves that values of this type and declared range can lie in.
 
     Example:
         >>> octaves = octaves_of(Column("n", Type.INTEGER))
@@ -95,13 +95,13 @@ def octaves_of(value: Expr) -> tuple[int, ...]:
 
 
 def amount_cell(value: Expr) -> Expr:
-    """Return the quarter of an octave that `value` lies in, which is a count from one on."""
+    """Return the quarter of an octave that contains `value`, a count of at least one."""
     quarters = call("multiply", [call("log2", [value]), number(float(PARTS))])
     return _whole(call("floor", [quarters]), 0, AMOUNT_CELLS[-1])
 
 
 AMOUNT_CELLS = tuple(range(PARTS * (LARGEST.bit_length() - 1) + 1))
-"""All quarters of octaves that amounts are counted in; the last one takes what is larger than any limit may be."""
+"""All quarters of octaves in which amounts are counted; the last one also takes amounts above any allowed limit."""
 
 
 def whole_below(quarter: int) -> int:
@@ -115,7 +115,7 @@ def whole_below(quarter: int) -> int:
 
 
 def cell(value: Expr, span: CellRange) -> Expr:
-    """Return the cell of `span` that `value` lies in; the first and the last one take what lies outside."""
+    """Return the cell of `span` that contains `value`; values outside the span count for the nearest cell."""
     above = call("subtract", [call("cast_float", [value]), number(span.lower)])
     return _whole(call("floor", [call("divide", [above, number(span.width)])]), 0, CELLS - 1)
 
@@ -129,14 +129,14 @@ OWNER, AMOUNT, OTHER = "o", "a0", "a1"
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """A plan that counts people in public cells, each person in one of them; and all cells there are."""
+    """A plan that counts people in public cells, each person in one of them, and the list of all cells."""
 
     plan: LogicalPlan
     cells: tuple[int, ...]
 
 
 def largest_octave(release: Release, value: Expr, present: Sequence[Expr]) -> Histogram:
-    """Return the histogram of people by the octave of their value that is largest in size.
+    """Return the histogram of people by the octave of their largest absolute value.
 
     Privacy: of a person's octaves only the largest in size is kept (of 7 and -7 that of 7), before anything is counted.
     One person more or less changes one cell by one: sensitivity 1, in l1 and in l2.
@@ -163,7 +163,7 @@ def end_cells(release: Release, value: Expr, present: Sequence[Expr], span: Cell
 
 
 def amounts(people: Release, amount: Column) -> Histogram:
-    """Return the histogram of people by an amount that each has one of, in quarters of octaves.
+    """Return the histogram of people by an amount, one per person, in quarters of octaves.
 
     Privacy: `people` has one row for each person, who is in one cell: sensitivity 1.
     """
@@ -176,7 +176,7 @@ def _histogram(people: Release, bucket: Expr, cells: tuple[int, ...]) -> Histogr
 
 
 def _extremes(release: Release, bucket: Expr, present: Sequence[Expr]) -> tuple[Release, Column, Column]:
-    """Return one row for each person, and in it the highest and the lowest bucket of that person's rows."""
+    """Return one row for each person, with the highest and the lowest bucket of that person's rows."""
     calls = tuple(
         AggregateCall(name, function, (bucket,), None, distinct=False, type=Type.INTEGER)
         for name, function in ((AMOUNT, "MAX"), (OTHER, "MIN"))
@@ -192,12 +192,12 @@ def aggregate_plan(release: Release, calls: Sequence[AggregateCall]) -> LogicalP
 
 
 def rows_each(release: Release) -> tuple[Release, Column]:
-    """Return one row for each person, and in it how many rows of the release are that person's."""
+    """Return one row for each person, with the number of that person's rows in the release."""
     return _counted(replace(release, keys=()))
 
 
 def groups_each(release: Release) -> tuple[Release, Column]:
-    """Return one row for each person, and in it how many groups of the release have a row of that person."""
+    """Return one row for each person, with the number of groups of the release that contain that person."""
     alias = _free(release)
     named = (*release.keys, Named(OWNER, release.owner))
     pairs = Grouped(release.source, release.where, named, (), alias)

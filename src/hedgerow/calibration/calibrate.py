@@ -1,4 +1,4 @@
-"""`db.calibrate`: what a catalog says about a table, estimated privately."""
+"""`db.calibrate`: private estimates of the bounds and limits that a catalog declares."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,6 +15,7 @@ from hedgerow.calibration.sub_budget import ROUNDING, SubBudget, require_free_pr
 from hedgerow.catalog import Catalog, DeclaredColumn, DeclaredTable
 from hedgerow.catalog.bind import effective_type
 from hedgerow.catalog.draft import is_key
+from hedgerow.catalog.names import fold
 from hedgerow.errors import ParameterError, UnknownNameError
 from hedgerow.execution.request import resolve_request
 from hedgerow.execution.session import Session
@@ -22,7 +23,6 @@ from hedgerow.expressions.nodes import Column
 from hedgerow.expressions.types import Type
 from hedgerow.plan.bind import bind
 from hedgerow.plan.nodes import LogicalPlan, Release
-from hedgerow.plan.scope import fold
 from hedgerow.plan.syntax import name_hint, table_hint
 from hedgerow.schema import SchemaTable
 from hedgerow.sql.parse import parse
@@ -36,9 +36,10 @@ DAYS = (-719_162, 2_932_896)
 class ColumnRange:
     """Range of one column that enough people share; None at both ends where there is none.
 
-    `days` says that the ends are days since 1970-01-01, of a column of dates. `epsilon` is what finding it cost: 0
-    where it was known from earlier answers. `beyond` is an upper limit, at 95 % confidence, of the share of people with
-    values beyond it, and `warning` a reason to doubt it.
+    `days` is True for a column of dates: the ends are days since 1970-01-01. `epsilon` is the cost of finding it: 0
+    if it was known from earlier answers. `beyond` is an upper limit, at 95 % confidence, of the share of people with
+    values beyond it, and `warning` a reason to doubt it. `price` is the cost of finding it if nothing had been known:
+    the note in the catalog has it, because `--write` usually repeats a calibration that was paid for.
     """
 
     column: str
@@ -48,6 +49,7 @@ class ColumnRange:
     days: bool = False
     beyond: float | None = None
     warning: BoundsWarning | None = None
+    price: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON; days as dates."""
@@ -73,11 +75,12 @@ class CalibratedLimit:
     value: int | None
     epsilon: float
     beyond: float | None = None
+    price: float = 0.0
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """Private estimates of what a catalog says about one table.
+    """Private estimates of the bounds and limits of one table.
 
     Attributes:
         table: Its name.
@@ -142,7 +145,7 @@ class Calibration:
             bounds.column: {
                 "lower": _plain(bounds.lower),
                 "upper": _plain(bounds.upper),
-                **_note(self.date, bounds.epsilon),
+                **_note(self.date, bounds.price),
             }
             for bounds in self.columns
             if bounds.lower is not None and not bounds.days
@@ -150,8 +153,8 @@ class Calibration:
         limits: dict[str, Any] = {"max_rows": self.max_rows, "max_groups": self.max_groups}
         table: dict[str, Any] = {**self.lowered, **{name: value for name, value in limits.items() if value is not None}}
         if table:
-            spent = sum(limit.epsilon for limit in (self.rows, self.groups) if limit is not None)
-            table |= _note(self.date, spent)
+            price = sum(limit.price for limit in (self.rows, self.groups) if limit is not None)
+            table |= _note(self.date, price)
         if columns:
             table["columns"] = columns
         return {"tables": {self.table: table}} if table else {}
@@ -193,7 +196,7 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Subject:
-    """One table that is calibrated: its plans are those of questions about all of its rows."""
+    """One table that is calibrated, and the plans of questions about all of its rows."""
 
     session: Session
     table: SchemaTable
@@ -249,32 +252,18 @@ def calibrate(
     Privacy: every estimate is a histogram of people over public buckets, released like any other grouped answer, with a
     charge of its own; all of them together cost at most (epsilon, delta).
     """
-    require_free_price(session.catalog)
-    subject = _subject(session, table)
-    names, keys = _columns(subject, columns), [_column(subject, name) for name in by or ()]
-    one_row = session.catalog.tables[subject.table.name].unit_unique
-    parts = len(names) + (not one_row) + bool(keys)
-    if not parts:
-        raise _nothing(subject.table.name)
-    sub_budget = SubBudget(
-        session, f"calibrate {subject.table.name}", resolve_request(session.catalog, epsilon=epsilon, delta=delta)
-    )
-    share = ROUNDING / parts
-    values = {name: subject.unbounded_value(name) for name in names}
-    people = [] if one_row else [(ROWS, rows_each(subject.rows()))]
-    people += [(GROUPS, groups_each(subject.groups(keys)))] if keys else []
-    looks = [(value.octaves(), ALONE.among(parts).first) for value in values.values()]
-    looks += [(amounts(*counts), share) for _, counts in people]
-    asked = [(look.plan, part, look.cells) for look, part in looks]
-    sub_budget.require([sub_budget.price(*look) for look in asked if not sub_budget.known(*look)])
-    ranges = [_range(sub_budget, subject, name, value, parts, progress) for name, value in values.items()]
-    limits = {label: _limit(sub_budget, label, counts, share, progress) for label, counts in people}
+    work = _plan_work(session, table, columns, epsilon=epsilon, delta=delta, by=by)
+    subject, sub_budget, share = work.subject, work.sub_budget, ROUNDING / work.parts
+    unknown = [look for look in work.first_looks() if not sub_budget.known(*look)]
+    sub_budget.require([sub_budget.price(*look) for look in unknown])
+    ranges = [_range(sub_budget, subject, name, value, work.parts, progress) for name, value in work.values.items()]
+    limits = {label: _limit(sub_budget, label, counts, share, progress) for label, counts in work.people.items()}
     return Calibration(
         subject.table.name,
         tuple(ranges),
         limits.get(ROWS),
         limits.get(GROUPS),
-        tuple(keys),
+        work.keys,
         datetime.now(UTC).date().isoformat(),
         sub_budget.spent(),
         tuple(sub_budget.payments),
@@ -283,36 +272,114 @@ def calibrate(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class QuotedPart:
+    """Price of one part of a calibration before it is bought: a column, or the rows or groups of one person.
+
+    Attributes:
+        name: The column; or "rows of one person", "groups of one person".
+        first: Epsilon of its first look; 0 if an earlier answer will do.
+        maximum: Epsilon of all looks that it may take.
+    """
+
+    name: str
+    first: float
+    maximum: float
+
+
+def quote_calibration(
+    session: Session, table: str, columns: Sequence[str] | None, *, epsilon: float | None
+) -> tuple[QuotedPart, ...]:
+    """Return the price of each part of a calibration. Free; reads no private row.
+
+    Later looks depend on the result of the first, so a part has a smallest and a largest price.
+    """
+    work = _plan_work(session, table, columns, epsilon=epsilon, delta=None, by=None)
+    sub_budget, later = work.sub_budget, ALONE.among(work.parts).largest
+    quoted = []
+    for name, look in zip((*work.values, *work.people), work.first_looks(), strict=True):
+        first = 0.0 if sub_budget.known(*look) else sub_budget.part(look[1]).epsilon
+        quoted.append(QuotedPart(name, first, sub_budget.part(later).epsilon if name in work.values else first))
+    return tuple(quoted)
+
+
+@dataclass(frozen=True)
+class _Work:
+    """Parts of a calibration, and the budget that they share."""
+
+    subject: Subject
+    sub_budget: SubBudget
+    keys: tuple[str, ...]
+    values: Mapping[str, UnboundedValue]
+    people: Mapping[str, tuple[Release, Column]]
+
+    @property
+    def parts(self) -> int:
+        """Number of parts."""
+        return len(self.values) + len(self.people)
+
+    def first_looks(self) -> list[tuple[LogicalPlan, float, tuple[int, ...]]]:
+        """Return the first look of each part: its plan, its share of the budget, and its public cells."""
+        looks = [(value.octaves(), ALONE.among(self.parts).first) for value in self.values.values()]
+        looks += [(amounts(*counts), ROUNDING / self.parts) for counts in self.people.values()]
+        return [(look.plan, share, look.cells) for look, share in looks]
+
+
+def _plan_work(
+    session: Session,
+    table: str,
+    columns: Sequence[str] | None,
+    *,
+    epsilon: float | None,
+    delta: float | None,
+    by: Sequence[str] | None,
+) -> _Work:
+    require_free_price(session.catalog)
+    subject = _subject(session, table)
+    names, keys = _columns(subject, columns), tuple(_column(subject, name) for name in by or ())
+    one_row = session.catalog.tables[subject.table.name].unit_unique
+    if not names and one_row and not keys:
+        raise _nothing(subject.table.name)
+    sub_budget = SubBudget(
+        session, f"calibrate {subject.table.name}", resolve_request(session.catalog, epsilon=epsilon, delta=delta)
+    )
+    people = {} if one_row else {ROWS: rows_each(subject.rows())}
+    people |= {GROUPS: groups_each(subject.groups(keys))} if keys else {}
+    return _Work(subject, sub_budget, keys, {name: subject.unbounded_value(name) for name in names}, people)
+
+
 def _range(
     sub_budget: SubBudget, subject: Subject, name: str, value: UnboundedValue, parts: int, progress: Progress
 ) -> ColumnRange:
     progress(name)
-    first = len(sub_budget.payments)
+    first, asked = len(sub_budget.payments), len(sub_budget.shares)
     bounds = find_range(sub_budget, value, ALONE.among(parts))
-    spent = sub_budget.spent(first).epsilon
+    spent, price = sub_budget.spent(first).epsilon, sub_budget.price_since(asked)
     days = subject.kind(name) in DATES
     if bounds is None:
-        return ColumnRange(name, None, None, spent, days)
-    return ColumnRange(name, bounds.lower, bounds.upper, spent, days, bounds.beyond, bounds.warning)
+        return ColumnRange(name, None, None, spent, days, price=price)
+    return ColumnRange(name, bounds.lower, bounds.upper, spent, days, bounds.beyond, bounds.warning, price)
 
 
 def _limit(
     sub_budget: SubBudget, what: str, people: tuple[Release, Column], share: float, progress: Progress
 ) -> CalibratedLimit:
     progress(what)
-    first = len(sub_budget.payments)
+    first, asked = len(sub_budget.payments), len(sub_budget.shares)
     limit = find_limit(sub_budget, *people, share, what)
-    spent = sub_budget.spent(first).epsilon
-    return CalibratedLimit(None, spent) if limit is None else CalibratedLimit(limit.value, spent, limit.beyond)
+    spent, price = sub_budget.spent(first).epsilon, sub_budget.price_since(asked)
+    if limit is None:
+        return CalibratedLimit(None, spent, price=price)
+    return CalibratedLimit(limit.value, spent, limit.beyond, price)
 
 
 def _lowered(declared: DeclaredTable, rows: CalibratedLimit | None) -> dict[str, int]:
     """Return the limits of a catalog that may not exceed the number of rows that was found."""
-    most = None if rows is None else rows.value
-    if most is None:
+    maximum = None if rows is None else rows.value
+    if maximum is None:
         return {}
-    stated = {"max_rows_per_group": declared.max_rows_per_group, "max_groups": declared.max_groups}
-    return {name: most for name, value in stated.items() if value is not None and value > most}
+    limits = {"max_rows_per_group": declared.max_rows_per_group, "max_groups": declared.max_groups}
+    return {name: maximum for name, value in limits.items() if value is not None and value > maximum}
 
 
 def _subject(session: Session, table: str) -> Subject:
@@ -364,7 +431,7 @@ def _measured(subject: Subject, name: str) -> str:
 
 def _nothing(table: str) -> ParameterError:
     return ParameterError(
-        f"There is nothing to find out about {table!r}: it is public, or all that can be found is known.",
+        f"There is nothing to calibrate in {table!r}: it is public, or everything is known.",
         code="nothing-to-calibrate",
         hint="Name a private table, and columns of numbers.",
     )

@@ -1,4 +1,4 @@
-"""Share of values and of people that the limits of an answer cut off, asked privately."""
+"""Private estimates of the share of values and of people that the limits of an answer cut off."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -6,12 +6,11 @@ from dataclasses import dataclass, replace
 from hedgerow.answer import Clipped, Diagnostics
 from hedgerow.calibration.buckets import aggregate_plan, groups_each, number, rows_each
 from hedgerow.calibration.sub_budget import ROUNDING, SubBudget, require_free_price
-from hedgerow.catalog import Catalog
 from hedgerow.error_bars.intervals.interval import Interval
 from hedgerow.execution.request import Request, resolve_request
 from hedgerow.execution.session import Session
 from hedgerow.expressions.facts import range_of
-from hedgerow.expressions.nodes import Call, Expr, columns_of, describe
+from hedgerow.expressions.nodes import Call, Expr, columns_of, written
 from hedgerow.expressions.types import Type
 from hedgerow.plan.coerce import call
 from hedgerow.plan.nodes import AggregateCall, LogicalPlan, Release
@@ -24,7 +23,7 @@ CLIPS = frozenset({"clip", "clip_whole"})
 
 @dataclass(frozen=True, slots=True)
 class LimitInForce:
-    """One limit: what it is about, what it is, and for which rows it took effect (a condition)."""
+    """One limit: its subject, its value, and the condition on the rows that exceed it."""
 
     of: str
     limit: str
@@ -34,7 +33,7 @@ class LimitInForce:
 
 @dataclass(frozen=True, slots=True)
 class LimitCheck:
-    """Limits that one question tells about: over the same rows, or over the same people."""
+    """Limits that one question checks together: over the same rows, or over the same people."""
 
     release: Release
     limits: tuple[LimitInForce, ...]
@@ -48,14 +47,16 @@ class LimitCheck:
 def diagnose(
     session: Session, logical: LogicalPlan, request: Request, *, epsilon: float | None, delta: float | None
 ) -> Diagnostics:
-    """Report about one statement.
+    """Report the shares of values and people that the limits of one statement cut off.
 
     Privacy: its questions are averages of conditions, over rows or over people (one row each), with the limits and the
-    minimum frequency of the statement, and each is charged like any other. Which ones there are follows from the plan.
+    minimum frequency of the statement, and each is charged like any other. The list of questions follows from the plan.
     """
     questions = [question for release in logical.releases for question in _questions(release, request)]
     require_free_price(session.catalog)
-    own = _request(session.catalog, request, epsilon, delta)
+    # Options of the report: its own price, and all else as in the statement.
+    price = resolve_request(session.catalog, epsilon=epsilon, delta=delta, mechanism=request.budget.mechanism).budget
+    own = replace(request, budget=price, within=None)
     sub_budget = SubBudget(session, "clipping report", own, purpose=DIAGNOSTICS)
     beta, share = 1.0 - request.confidence, ROUNDING / max(len(questions), 1)
     sub_budget.require([sub_budget.price(q.plan, share) for q in questions if not sub_budget.known(q.plan, share)])
@@ -64,12 +65,6 @@ def diagnose(
         (estimator,) = sub_budget.ask(question.plan, share, DIAGNOSTICS)
         clipped += [_clipped(limit, estimator, index, beta) for index, limit in enumerate(question.limits)]
     return Diagnostics(tuple(clipped), request.confidence, sub_budget.spent(), tuple(sub_budget.payments))
-
-
-def _request(catalog: Catalog, request: Request, epsilon: float | None, delta: float | None) -> Request:
-    """Return the options of the report: its own price, and all else as in the statement."""
-    price = resolve_request(catalog, epsilon=epsilon, delta=delta, mechanism=request.budget.mechanism).budget
-    return replace(request, budget=price, within=None)
 
 
 def _questions(release: Release, request: Request) -> Iterator[LimitCheck]:
@@ -87,12 +82,12 @@ def _questions(release: Release, request: Request) -> Iterator[LimitCheck]:
         yield LimitCheck(people, (_people("groups", amount, limits.groups),))
 
 
-def _people(what: str, amount: Expr, most: int) -> LimitInForce:
-    return LimitInForce(f"{what} of one person", f"{most}", call("greater", [amount, number(most)]))
+def _people(what: str, amount: Expr, maximum: int) -> LimitInForce:
+    return LimitInForce(f"{what} of one person", f"{maximum}", call("greater", [amount, number(maximum)]))
 
 
 def _values(aggregate: AggregateCall) -> Iterator[LimitInForce]:
-    """Yield the values of an aggregate that have bounds; a condition that is added up has no others."""
+    """Yield the numbers that an aggregate adds up within bounds; a condition needs no bounds."""
     for value in aggregate.arguments:
         known = range_of(value)
         inner = value.arguments[0] if isinstance(value, Call) and value.function in CLIPS else value
@@ -101,7 +96,7 @@ def _values(aggregate: AggregateCall) -> Iterator[LimitInForce]:
             double = call("cast_float", [inner])
             below, above = call("less", [double, number(known.lower)]), call("greater", [double, number(known.upper)])
             limit = f"{known.lower:g} to {known.upper:g}"
-            yield LimitInForce(describe(inner), limit, call("or", [below, above]), aggregate.filter)
+            yield LimitInForce(written(inner), limit, call("or", [below, above]), aggregate.filter)
 
 
 def _share(limit: LimitInForce) -> AggregateCall:

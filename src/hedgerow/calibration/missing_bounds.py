@@ -1,7 +1,7 @@
-"""Aggregates of a statement that add up values without bounds, and the same statement with bounds there.
+"""Find the aggregates of a statement that add up values without bounds, and insert bounds there.
 
-The binder says where bounds are missing. Marks take their place, which are bounds that nobody would write, until
-everything is bound; then the value around which each mark is put is known, and bounds replace the mark.
+The binder reports missing bounds. Marks (bounds that nobody would write) take their place until everything is bound.
+Then the value inside each mark is known, and the bounds that were found replace the mark.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -45,7 +45,7 @@ class MarkedStatement:
 
 
 def find_unbounded(tree: Any, bind: Bind) -> MarkedStatement:  # noqa: ANN401 - the parser's own trees
-    """Mark the values of a statement that lack bounds; none where nothing is missing."""
+    """Mark the values of a statement that lack bounds; there are no marks if nothing is missing."""
     marks = 0
     while True:
         try:
@@ -62,7 +62,7 @@ def find_unbounded(tree: Any, bind: Bind) -> MarkedStatement:  # noqa: ANN401 - 
 
 
 def _named(tree: Any) -> Any:  # noqa: ANN401 - likewise
-    """Name every column as the text of the statement does, so that marks and bounds are in no name."""
+    """Name every column after the text of the statement, so that no name contains a mark or a bound."""
     named = tree.copy()
     for select in [node for node in named.walk() if node.key == "select"]:
         for column in list(select.expressions):
@@ -77,7 +77,7 @@ def _named(tree: Any) -> Any:  # noqa: ANN401 - likewise
 
 
 def _wrapped(tree: Any, span: Span, mark: int, bind: Bind) -> tuple[Any, int] | None:  # noqa: ANN401 - likewise
-    """Put marks around the fewest values of the aggregate there that need one; return how many, too."""
+    """Mark as few values of the aggregate as necessary; return the statement and the number of marks."""
     indices = [i for i, node in enumerate(tree.walk()) if is_aggregate(node) and span_of(node) == span]
     for index in indices[:1]:
         count = len(_values(_node(tree, index)))
@@ -95,7 +95,7 @@ def _wrapped(tree: Any, span: Span, mark: int, bind: Bind) -> tuple[Any, int] | 
 
 
 def _mended(tree: Any, span: Span, bind: Bind) -> bool:  # noqa: ANN401 - likewise
-    """Return True if the aggregate at `span` is bound now; what is wrong elsewhere comes later."""
+    """Return True if the aggregate at `span` is bound now; errors elsewhere are reported later."""
     try:
         bind(tree.copy())
     except HedgerowError as error:
@@ -135,7 +135,7 @@ def _mark_of(node: Any) -> int | None:  # noqa: ANN401 - likewise
 
 
 def _unbounded_values(plan: LogicalPlan, marks: int) -> Iterator[tuple[int, UnboundedValue]]:
-    """Yield each mark with the value that it is around."""
+    """Yield each mark with the value that it encloses."""
     wanted = range(FIRST_MARK, FIRST_MARK + marks)
     for release in plan.releases:
         for call in release.calls:

@@ -1,4 +1,4 @@
-"""Budget of a statement, spent in parts: each question of our own is a statement with a charge of its own."""
+"""Budget of a statement, spent in parts: each internal question is a statement with its own charge."""
 
 import math
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from hedgerow.release import Estimator
 BOUNDS = "bounds"
 ROUNDING = 1 - 1e-9
 AS_GOOD_AS = 0.5
-"""An answer that was paid for before is taken if this part of the price would have bought it."""
+"""An earlier answer is reused if this part of the price would have bought it."""
 
 MASS_SHARE = 0.2
 """Share of delta for the threshold and stray masses of all parts with Gaussian noise. The rest is for the noise."""
@@ -49,11 +49,12 @@ class SubBudget:
     purpose: str = BOUNDS
     payments: list[Payment] = field(default_factory=list)
     receipts: list[Receipt] = field(default_factory=list)
+    shares: list[float] = field(default_factory=list)
     taken: float = 0.0
     mu: float | None = field(init=False)
 
     def __post_init__(self) -> None:
-        """Decide once what is split: the noise of all parts is then of one kind, whatever else is charged meanwhile."""
+        """Choose once between mu and epsilon, so that all parts have one kind of noise."""
         budget = self.request.budget
         splits_mu = self.request.within is None and takes_gaussian_noise(budget, self.session.remaining())
         self.mu = _common_mu(budget.epsilon, budget.delta) if splits_mu and budget.delta is not None else None
@@ -61,8 +62,8 @@ class SubBudget:
     def part(self, share: float) -> Budget:
         """Return the budget of one part.
 
-        With Gaussian noise it is that share of mu squared, and the (epsilon, delta) that this mu has on its own, of
-        which neither exceeds what was stated.
+        With Gaussian noise it is that share of mu squared, and the (epsilon, delta) of this mu on its own. Neither
+        exceeds the requested one.
         """
         whole = self.request.budget
         if self.mu is None or whole.delta is None:
@@ -74,30 +75,31 @@ class SubBudget:
         return replace(whole, epsilon=epsilon, delta=delta, mu=mu)
 
     def noise_factor(self, share: float, other: float) -> float:
-        """Return the scale of the noise that the `other` share buys, over that of the noise that `share` buys."""
+        """Return the ratio of two noise scales: that of the `other` share over that of `share`."""
         return share / other if self.mu is None else math.sqrt(share / other)
 
     def ask(
         self, plan: LogicalPlan, share: float, subject: str, cells: tuple[int, ...] | None = None
     ) -> list[Estimator]:
-        """Answer a question of our own: from what was paid for before, or else bought for a share of it all.
+        """Answer an internal question from an earlier release, or buy it for a share of the budget.
 
-        The share is taken either way, so that the same question comes to the same price when it is asked again.
+        The share is taken either way, so that the same question has the same price when it is asked again.
         `cells` lists all keys of a histogram of people over public cells.
 
         Raises:
-            LookupError: Nothing is bought, and nothing was.
+            LookupError: Buying is off, and there is no earlier release.
         """
         self.taken += share
+        self.shares.append(share)
         known = self.known(plan, share, cells)
         if known is None and not self.buy:
             raise LookupError(subject)
         return known or self._bought(plan, share, subject, cells)
 
     def known(self, plan: LogicalPlan, share: float, cells: tuple[int, ...] | None = None) -> list[Estimator] | None:
-        """Return an earlier release that is as good as a fraction of this share would buy."""
-        least = self.price(plan, share * AS_GOOD_AS, cells)
-        stored = self.session.find(Question(self.query), least, self.request)
+        """Return an earlier release at least as accurate as a fraction of this share would buy."""
+        minimum = self.price(plan, share * AS_GOOD_AS, cells)
+        stored = self.session.find(Question(self.query), minimum, self.request)
         return None if stored is None else stored[1]
 
     def price(self, plan: LogicalPlan, share: float, cells: tuple[int, ...] | None = None) -> PrivateStatement:
@@ -122,9 +124,9 @@ class SubBudget:
         return (1.0 - self.taken) * ROUNDING
 
     def spent(self, first: int = 0, answer: Spending | None = None) -> Spending:
-        """Return the (epsilon, delta) of all questions bought from the `first` on, and of the answer if it was bought.
+        """Return the (epsilon, delta) of all questions bought since `first`, including the answer if it was bought.
 
-        Epsilons and deltas are added up. With Gaussian noise, mu squared is: the sum costs less than its parts.
+        Epsilons and deltas are added up. With Gaussian noise, mu squared is added up instead, which costs less.
         """
         charges = [receipt.charge for receipt in self.receipts[first:]]
         paid = [Spending(charge.epsilon, charge.delta) for charge in charges] + ([] if answer is None else [answer])
@@ -137,8 +139,16 @@ class SubBudget:
         noise = (1 - MASS_SHARE) * whole.delta
         return Spending(min(gaussian_epsilon(math.sqrt(squares), noise), whole.epsilon), noise + total.delta)
 
+    def price_since(self, first: int) -> float:
+        """Return the epsilon of all questions asked since `first`, as if no earlier release had answered them."""
+        parts, whole = [self.part(share) for share in self.shares[first:]], self.request.budget
+        if self.mu is None or whole.delta is None or len(parts) <= 1:
+            return sum(part.epsilon for part in parts)
+        mu = math.sqrt(sum((part.mu or 0.0) ** 2 for part in parts))
+        return min(gaussian_epsilon(mu, (1 - MASS_SHARE) * whole.delta), whole.epsilon)
+
     def require(self, statements: Sequence[PrivateStatement]) -> None:
-        """Refuse, before anything is spent, what the ledger would not admit all of."""
+        """Raise an error before anything is spent if the ledger would not admit all parts."""
         budget = self.request.budget
         events = tuple(event for private in statements for event in private.charge.events)
         whole = Charge(events, budget.epsilon, budget.delta or 0.0)
@@ -164,7 +174,7 @@ class SubBudget:
 
 
 def _common_mu(epsilon: float, delta: float) -> float:
-    """Return the mu of all parts together. The looks and the answer have a reserve each for discrete noise."""
+    """Return the mu of all parts together. The looks and the answer each have a reserve for discrete noise."""
     return gaussian_mu(epsilon - 2 * HEADROOM, (1 - MASS_SHARE) * delta * ROUNDING)
 
 

@@ -1,4 +1,4 @@
-"""How much an edge cuts off, estimated from noisy numbers of people in cells. All of it is post-processing.
+"""Estimates, from noisy numbers of people in cells, of how much an edge cuts off. All of it is post-processing.
 
 A cell is occupied if its count exceeds what noise alone reaches once in a million looks, or if it is the last one of a
 run of cells whose counts together do. Between the last occupied cell
@@ -13,10 +13,10 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from hedgerow.distributions import Gaussian, Laplace, Noise
 from hedgerow.error_bars.intervals import half_width
+from hedgerow.special import ndtri
 
 Floats = NDArray[np.float64]
 
@@ -43,7 +43,7 @@ OCTAVES, CELLS = 6, 30
 """Number of octaves, or of equal cells, by which counts are continued at most."""
 
 NEAR, EVIDENT = 2, 2.5
-"""In how many octaves after the last occupied one a count above so many scales of the noise is taken at its word."""
+"""Octaves after the last occupied one in which a count is believed, and the number of noise scales it needs."""
 
 AFTER_A_BUMP = 0.3
 """Ratio of the people who may be in the octave after such a count to those in the octave of the count."""
@@ -53,7 +53,7 @@ NOBODY = 0.2
 
 
 def detectable(noise: Noise, cells: int, ghosts: float = GHOSTS) -> float:
-    """Return the count that noise exceeds in one of so many empty cells with probability at most `ghosts`.
+    """Return the count that noise exceeds in any of a number of empty cells with probability at most `ghosts`.
 
     Example:
         >>> round(detectable(Laplace(5.0), 357), 1)
@@ -66,13 +66,8 @@ def detectable(noise: Noise, cells: int, ghosts: float = GHOSTS) -> float:
     return noise.scale * math.log(cells / (2 * ghosts))
 
 
-def scale_of(noise: Noise) -> float:
-    """Return the standard deviation of normal noise, the scale of Laplace noise."""
-    return noise.sigma if isinstance(noise, Gaussian) else noise.scale
-
-
 def total_margin(noise: Noise, cells: int, beta: float) -> float:
-    """Return what the noise of so many cells together exceeds with probability at most `beta`."""
+    """Return the amount that the summed noise of a number of cells exceeds with probability at most `beta`."""
     smooth = Laplace(noise.scale) if isinstance(noise, Laplace) else noise
     return half_width([(1.0, smooth)] * cells, 2 * beta) if cells else 0.0
 
@@ -87,7 +82,7 @@ class CountedCells:
         noise: The noise of each of them.
         threshold: The count above which a cell is occupied.
         parts: Number of cells to an octave, for cells that grow; 0 for equal ones.
-        runs: For each number of cells in a row that is judged together, the sum above which they are occupied.
+        runs: For each length of run that is tested together, the sum above which the run is occupied.
     """
 
     edges: Floats
@@ -98,15 +93,15 @@ class CountedCells:
     runs: tuple[tuple[int, float], ...] = ()
 
     def mirrored(self) -> "CountedCells":
-        """Return equal cells as they lie on the way down."""
+        """Return equal cells in descending order."""
         return replace(self, edges=-self.edges[::-1], counts=self.counts[::-1])
 
     @cached_property
     def last(self) -> int | None:
-        """Index of the last occupied cell; None where none is.
+        """Index of the last occupied cell; None if no cell is occupied.
 
-        Runs are judged after the last cell that is occupied by itself. In a run that is occupied, it is the last cell
-        with at least half of the run's mean that noise would hardly make.
+        Runs are judged after the last cell that is occupied by itself. In an occupied run, it is the last cell
+        that has at least half of the run's mean and is unlikely to be noise.
         """
         occupied = np.flatnonzero(self.counts > self.threshold)
         start = int(occupied[-1]) + 1 if len(occupied) else 0
@@ -121,15 +116,15 @@ class CountedCells:
         return None if last < 0 else last
 
     def clipped(self, edges: Floats) -> Floats:
-        """Return how much values exceed each edge in all, as expected from the counts."""
+        """Return the expected total by which values exceed each edge."""
         seen, beyond = self._excesses(edges)
         return np.asarray(seen + self._expected @ beyond)
 
     def clipped_at_most(self, edge: float, beta: float) -> float:
-        """Return how much values exceed an edge in all, as continuations of weight 1 - `beta` have it at most."""
+        """Return an upper limit of the total excess over an edge, over continuations of weight 1 - `beta`."""
         weights, tail = self._continued
         seen, beyond = self._excesses(np.array([edge]))
-        bumps = np.where(self._surplus > 0, self._surplus + (EVIDENT + 1) * scale_of(self.noise), 0.0)
+        bumps = np.where(self._surplus > 0, self._surplus + (EVIDENT + 1) * self.noise.size, 0.0)
         for step in range(1, len(bumps)):
             bumps[step] = max(bumps[step], AFTER_A_BUMP * bumps[step - 1])
         amounts = (np.maximum(tail, bumps) @ beyond).ravel()
@@ -138,7 +133,7 @@ class CountedCells:
         return float(seen[0] + amounts[order[min(index, len(order) - 1)]])
 
     def _excesses(self, edges: Floats) -> tuple[Floats, Floats]:
-        """Return what the cells before the last occupied one have beyond each edge, and one person in those after."""
+        """Return the excess over each edge: of all cells before the last occupied one, and per person after it."""
         if self.last is None:
             return np.zeros(len(edges)), np.zeros((1, len(edges)))
         certain = [i for i in range(self.last) if self.counts[i] > self.threshold / 3]
@@ -161,18 +156,18 @@ class CountedCells:
 
     @property
     def _surplus(self) -> Floats:
-        """Number of people that the counts of the next octaves certainly have: no continuation need explain a bump."""
+        """Number of people certainly in the next octaves, by their counts: no continuation has to explain them."""
         steps = np.arange(self._continued[1].shape[1])
         after = np.append(self.counts, np.zeros(len(steps)))[self.last or 0 :][: len(steps)]
         near = (steps > 0) & (steps <= NEAR * self.parts)
-        return np.where(near, np.maximum(after - EVIDENT * scale_of(self.noise), 0.0), 0.0)
+        return np.where(near, np.maximum(after - EVIDENT * self.noise.size, 0.0), 0.0)
 
     @cached_property
     def _continued(self) -> tuple[Floats, Floats]:
-        """Weights of all continuations, and the people of each from the last occupied cell on; nobody without one."""
+        """Weights of all continuations, and the people of each from the last occupied cell on; zero without one."""
         if self.last is None:
             return np.ones(1), np.zeros((1, 1))
-        last, scale, grows = self.last, scale_of(self.noise), self.parts > 0
+        last, scale, grows = self.last, self.noise.size, self.parts > 0
         steps = np.arange((OCTAVES * self.parts if grows else min(CELLS, len(self.counts) - 1 - last)) + 1)
         octaves = steps / max(self.parts, 1)
         top = np.maximum(self.counts[last] + scale * np.linspace(-2, 2, 5), 1.0)
@@ -186,13 +181,13 @@ class CountedCells:
         return weights / weights.sum(), np.where(people < NOBODY, 0.0, people)
 
     def _prior(self, ratio: Floats, bend: Floats) -> Floats:
-        """Return the logarithm of the prior weight: where counts fall, the next ratio is like the one before."""
+        """Return the logarithm of the prior weight: while counts fall, the next ratio is close to the previous one."""
         here, before, earlier = (self._octave(back) for back in range(3))
         seen = self.threshold / 4
         if before <= seen or here >= before:
             return np.zeros(np.broadcast_shapes(ratio.shape, bend.shape))
         fall = here / before
-        width = PERSISTENCE + 1.5 * scale_of(self.noise) / max(here, 1e-300)
+        width = PERSISTENCE + 1.5 * self.noise.size / max(here, 1e-300)
         distance = (np.log(np.maximum(ratio, 1e-5)) - np.log(fall * bend)) / width
         prior = np.log(np.exp(-(distance**2) / 2) + SURPRISE)
         if self.parts and earlier > seen:
@@ -201,12 +196,12 @@ class CountedCells:
         return np.asarray(prior)
 
     def _octave(self, back: int) -> float:
-        """Return the people in the octave, or equal cell, so many before the one that ends with the last occupied."""
+        """Return the people in an octave (or equal cell), counted backwards from the last occupied one."""
         size, end = max(self.parts, 1), (self.last or 0) + 1 - back * max(self.parts, 1)
         return float(self.counts[max(end - size, 0) : end].sum()) if end > 0 else 0.0
 
     def _excess(self, edges: Floats, index: int) -> Floats:
-        """Return by how much a value of a cell exceeds each edge on average: even in logarithms, or in equal cells."""
+        """Return the mean excess of a value in a cell over each edge; values are taken as (log-)uniform."""
         low, high = self._edge(index), self._edge(index + 1)
         inside = np.clip(edges, low, high)
         if self.parts:

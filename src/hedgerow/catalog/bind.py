@@ -283,7 +283,7 @@ def _the_one(
         return candidates[0]
     if candidates:
         raise catalog.problem(
-            f"`{name}` is more than one {what}: {_listing(candidates)}. "
+            f"`{name}` is more than one {what}: {listing(candidates)}. "
             "Names that differ only in their case are one name.",
             *path,
             code=codes.AMBIGUOUS,
@@ -302,8 +302,9 @@ def _the_one(
 def _known(names: Iterable[str]) -> str:
     known = sorted(names)
     more = ", …" if len(known) > 20 else ""
-    return f"There are {_listing(known[:20])}{more}." if known else "There are none at all."
+    return f"There are {listing(known[:20])}{more}." if known else "There are none at all."
 
 
-def _listing(names: Iterable[str]) -> str:
+def listing(names: Iterable[str]) -> str:
+    """Names in a sentence."""
     return ", ".join(f"`{name}`" for name in names)

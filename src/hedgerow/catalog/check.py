@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Literal
 
-from hedgerow.catalog.bind import bind_table
+from hedgerow.catalog.bind import bind_table, listing
 from hedgerow.catalog.model import Catalog, DeclaredTable, Through
 from hedgerow.errors import CatalogError
 from hedgerow.expressions.types import Type
@@ -70,9 +70,9 @@ def check_path(table: DeclaredTable, through: Through, schema: Schema, is_unique
             return Finding(
                 "warning",
                 table.name,
-                f"The key {name} is unique at present, but the database does not enforce it: that each row leads to "
-                "one person is your word. If it becomes false, a row counts for each person that it leads to. Make the "
-                "key PRIMARY KEY or UNIQUE.",
+                f"The key {name} is unique at present, but the database does not enforce it. It is your "
+                "declaration that each row leads to one person. If it becomes false, a row counts for each person that "
+                "it leads to. Make the key PRIMARY KEY or UNIQUE.",
             )
         case _Uniqueness.FALSE:
             return Finding(
@@ -133,15 +133,15 @@ def _unique_unit(subject: str, uniqueness: _Uniqueness) -> Finding:
 def _unique_along_path(
     catalog: Catalog, table: DeclaredTable, through: Through, schema: Schema, is_unique: IsUnique
 ) -> Finding:
-    """One row per unit, if the own columns are unique and every later step has one row per unit too."""
+    """Return the finding on one row per unit: the own columns are unique, and every later step has one row per unit."""
     own = _uniqueness(schema, is_unique, table.name, tuple(column for column, _ in through.on))
     steps = [own, *_later_steps(catalog, through, schema, is_unique)]
     if own is not _Uniqueness.FALSE and _Uniqueness.FALSE in steps:
         return Finding(
             "unknown",
             table.name,
-            "Whether `unit_unique` holds: some unit has several rows in a table on the path, and the rows here would "
-            "have to be joined with it to tell. Weights apply all the same.",
+            "`unit_unique` is not verified: some unit has several rows in a table on the path, and only a join with "
+            "that table could tell. Weights apply all the same.",
         )
     return _unique_unit(table.name, max(steps, key=lambda uniqueness: uniqueness.value))
 
@@ -188,7 +188,8 @@ def _bind(catalog: Catalog, schema: Schema) -> tuple[list[DeclaredTable], list[F
 def _check_table(catalog: Catalog, table: DeclaredTable, schema: Schema, is_unique: IsUnique) -> Iterator[Finding]:
     yield Finding("ok", table.name, "The table exists, and so does every column that the catalog names.", "database")
     if table.public:
-        yield Finding("unknown", table.name, "That it may be shown to everybody, as `public` says, is your word.")
+        message = "`public` is your declaration: the table may be shown to everybody."
+        yield Finding("unknown", table.name, message)
         return
     yield from _check_unit(table, schema)
     if isinstance(table.unit, Through) and catalog.table(table.unit.table):
@@ -220,7 +221,8 @@ def _check_rows(table: DeclaredTable) -> Iterator[Finding]:
         yield Finding(
             "unknown",
             table.name,
-            f"Whether {table.max_rows} rows per unit are a good choice: a wrong one costs accuracy, never privacy.",
+            f"Only you know whether {table.max_rows} rows per unit are a good choice. A wrong one costs accuracy, "
+            "never privacy.",
         )
 
 
@@ -231,15 +233,15 @@ def _declarations(table: DeclaredTable) -> Iterator[Finding]:
         yield Finding(
             "unknown",
             table.name,
-            f"The bounds of {_listing(bounded)} are your knowledge and are not compared with the data: values beyond "
-            "them are cut off, which costs accuracy, never privacy. Do not read them off the data.",
+            f"The bounds of {listing(bounded)} are your declaration and are not compared with the data. Values beyond "
+            "them are clipped, which costs accuracy, never privacy. Do not take bounds from the data.",
         )
     if listed:
         yield Finding(
             "unknown",
             table.name,
-            f"That the values of {_listing(listed)} are public knowledge is your word; rows with other values fall in "
-            "no group.",
+            f"It is your declaration that the values of {listing(listed)} are public knowledge. Rows with other "
+            "values are in no group.",
         )
     for name, column in table.columns.items():
         if column.values_from is not None:
@@ -247,8 +249,8 @@ def _declarations(table: DeclaredTable) -> Iterator[Finding]:
             yield Finding(
                 "unknown",
                 table.name,
-                f"The values of `{name}` are those of `{key}` in `{source}` when a connection is opened. That they are "
-                "public knowledge is your word; rows with other values fall in no group.",
+                f"The values of `{name}` are those of `{key}` in `{source}` when a connection is opened. It is your "
+                "declaration that they are public knowledge. Rows with other values are in no group.",
             )
 
 
@@ -257,7 +259,7 @@ def _check_budget(catalog: Catalog) -> Iterator[Finding]:
         yield Finding(
             "warning",
             "budget",
-            "The catalog does not name its ledger, so whoever deletes the ledger starts again with a full budget. "
+            "The catalog does not name its ledger, so deleting the ledger restores the full budget. "
             "Write its id under `budget: {ledger: …}`.",
         )
     default, cap = catalog.defaults.epsilon, catalog.budget.per_query
@@ -266,8 +268,8 @@ def _check_budget(catalog: Catalog) -> Iterator[Finding]:
         yield Finding(
             "warning",
             "defaults",
-            f"The default epsilon {default:g} is more than the {maximum:g} that a statement may have, so a query that "
-            "states none is refused. Lower it.",
+            f"The default epsilon {default:g} exceeds {maximum:g}, the most that a statement may cost, so a query "
+            "that states none is refused. Lower it.",
         )
 
 
@@ -275,25 +277,21 @@ def _beyond_reach(catalog: Catalog) -> Iterator[Finding]:
     yield Finding(
         "unknown",
         catalog.dataset,
-        "Whether each unit column names one person, and the same person in every table, is your knowledge.",
+        "Only you know whether each unit column names one person, and the same person in every table.",
     )
     yield Finding(
         "unknown",
         catalog.dataset,
-        "Whether no table will hold more rows than its `size` is your knowledge; sums have room for 10^12 in any case.",
+        "Only you know whether a table will have more rows than its `size`. Sums have room for 10^12 rows in any case.",
     )
     yield Finding(
         "unknown",
         "connection",
-        "What hedgerow opens itself is read-only and locked; a connection that you hand in keeps your settings, and "
-        "only you can lock it.",
+        "A database that hedgerow opens is read-only and locked. A connection that you pass in keeps your settings, "
+        "and only you can lock it.",
     )
     yield Finding(
         "unknown",
         "analysts",
-        "Names of analysts are taken on trust: whoever calls hedgerow must say who is who.",
+        "hedgerow does not verify the names of analysts. The program that calls it must do that.",
     )
-
-
-def _listing(names: list[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)

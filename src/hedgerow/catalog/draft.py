@@ -19,6 +19,9 @@ from hedgerow.schema import Schema, SchemaColumn, SchemaTable
 
 _MARGIN = 38
 
+USUAL_ROWS = 10
+"""Rows of one person that count in full, where nobody said."""
+
 
 def remark(line: str, comment: str) -> str:
     """Return `line` with `comment` after it, aligned where the line is short enough."""
@@ -76,7 +79,7 @@ class Decisions:
 
     Attributes:
         people: Tables, and the column of each that names the person.
-        public: Tables whose rows are about nobody.
+        public: Tables whose rows are not about people.
         max_rows: Rows of one person that count in full; None leaves it open.
         types: Types of columns that the source keeps as text, by table.
         price: Epsilon and delta of a question that states none; None leaves them open.
@@ -185,7 +188,7 @@ def draft_table(table: SchemaTable, schema: Schema, decisions: Decisions = UNDEC
     """Return the lines for `table`, private, with its unit decided, guessed or left open."""
     yield f"  {quote(table.name)}:"
     if table.name in decisions.public:
-        yield remark("    public: true", "the rows are about nobody")
+        yield remark("    public: true", "the rows are not about people")
         return
     candidates = unit_candidates(table)
     decided = decisions.people.get(table.name)
@@ -211,7 +214,7 @@ def _unit(table: SchemaTable, unit: str, max_rows: int | None, *, guessed: bool)
     if unit in single_keys(table):
         yield remark("    unit_unique: true", "one row for each unit; the database enforces it")
     else:
-        yield from _limits(max_rows)
+        yield from _limits(USUAL_ROWS if guessed and max_rows is None else max_rows)
 
 
 def _open_unit(candidates: list[str], max_rows: int | None) -> Iterator[str]:
@@ -219,12 +222,12 @@ def _open_unit(candidates: list[str], max_rows: int | None) -> Iterator[str]:
     for name in candidates:
         reason = "by its name" if names_person(name) else "if each row is about another person"
         yield remark(f"    # unit: {quote(name)}", f"perhaps this one, {reason}")
-    yield remark("    # public: true", "instead of a unit, if the rows are about nobody (a list of countries)")
+    yield remark("    # public: true", "instead of a unit, if the rows are not about people (a list of countries)")
     yield from _limits(max_rows)
 
 
 def _limits(max_rows: int | None) -> Iterator[str]:
-    line = "    # max_rows: 10" if max_rows is None else f"    max_rows: {max_rows}"
+    line = f"    # max_rows: {USUAL_ROWS}" if max_rows is None else f"    max_rows: {max_rows}"
     yield remark(line, "rows of one unit that count in full; without it every query must say")
     yield remark(
         "    # max_groups: 3", "groups of an answer that one unit counts in; fewer let smaller groups be shown"

@@ -327,7 +327,7 @@ def _no_unit(entry: YamlEntry, message: str, code: str) -> CatalogError:
         code=code,
         hint="Write `unit: column`, the column that names the protected person; "
         "`unit: {through: table, on: {own_column: its_column}}` if another table knows; "
-        "or `public: true` if the rows are about nobody.",
+        "or `public: true` if the rows are not about people.",
     )
 
 
@@ -338,7 +338,7 @@ def _read_through(entry: YamlEntry) -> Through:
     pairs = {own: text(theirs) for own, theirs in columns.items("a mapping from own to other columns", fold).items()}
     if not pairs or len({fold(theirs) for theirs in pairs.values()}) < len(pairs):
         raise columns.error(
-            f"`on` must lead from at least one own column to as many different columns of `{table}`.",
+            f"`on` must map at least one own column, and each to a different column of `{table}`.",
             code=codes.PATH,
             hint=f"Write `on: {{own_column: column_of_{table}}}`.",
         )
@@ -379,7 +379,7 @@ def _next_table(catalog: Catalog, table: DeclaredTable, through: Through) -> Dec
         raise _absent(catalog, table, through)
     if following.public:
         raise catalog.problem(
-            f"The unit of `{table.name}` is looked for in `{following.name}`, which is public and has none.",
+            f"The unit of `{table.name}` is in `{following.name}`, but that table is public and has no unit.",
             *_place(table),
             code=codes.PATH,
             hint="Name a private table, or the column of this table that names the person.",
@@ -390,7 +390,7 @@ def _next_table(catalog: Catalog, table: DeclaredTable, through: Through) -> Dec
 def _absent(catalog: Catalog, table: DeclaredTable, through: Through) -> CatalogError:
     guess = closest(through.table, catalog.tables)
     return catalog.problem(
-        f"The unit of `{table.name}` is looked for in `{through.table}`, which the catalog does not declare.",
+        f"The unit of `{table.name}` is in `{through.table}`, but the catalog does not declare that table.",
         *_place(table),
         code=codes.PATH,
         hint=f"Did you mean `{guess}`?" if guess else f"Declare `{through.table}` under `tables`, with its unit.",
@@ -404,7 +404,7 @@ def _refuse_loop(catalog: Catalog, start: DeclaredTable) -> None:
         visited.append(table.name)
         if fold(table.name) in map(fold, visited[:-1]):
             raise catalog.problem(
-                f"The path to the unit of `{start.name}` goes round in a circle: {' -> '.join(visited)}.",
+                f"The path to the unit of `{start.name}` is circular: {' -> '.join(visited)}.",
                 *_place(start),
                 code=codes.PATH_LOOP,
                 hint="Give one of these tables a unit column of its own.",
@@ -427,7 +427,7 @@ def load_catalog(source: str | os.PathLike[str] | Catalog) -> Catalog:
 
 
 def parse_catalog(document: Source) -> Catalog:
-    """Return the catalog in a text that stands, or is to stand, in a file."""
+    """Return the catalog in the text of a file, saved or not."""
     catalog = _read(YamlEntry(document, compose(document), Span(0, 0)))
     check_paths(catalog)
     return catalog

@@ -20,7 +20,7 @@ def fold(name: str) -> str:
     >>> fold("CustomerID")
     'customerid'
     """
-    return name.translate(_FOLD)
+    return name.lower() if name.isascii() else name.translate(_FOLD)
 
 
 def spellings(name: str, names: Iterable[str]) -> list[str]:

@@ -4,6 +4,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -14,12 +15,14 @@ from ruamel.yaml.reader import ReaderError
 from ruamel.yaml.tokens import TagToken
 
 from hedgerow.catalog import codes
+from hedgerow.catalog.long_lists import compose_with_long_lists
 from hedgerow.catalog.names import closest, fold
 from hedgerow.errors import CatalogError, Span
 from hedgerow.expressions import zones
 
-MAX_BYTES = 1_000_000
-"""Far beyond any catalog that a person reads; reading one of this size takes seconds."""
+MAX_BYTES = 4_000_000
+"""Far beyond any catalog that a person reads. Reading one of this size takes a minute, unless most of it is a list of
+plain values (`long_lists`)."""
 
 FILL_IN = "???"
 """Placeholder for a value that only the owner knows."""
@@ -85,6 +88,10 @@ def _unreadable(file: str, message: str, hint: str) -> CatalogError:
 
 def compose(source: Source) -> Node:
     """The YAML 1.2 tree of `source`, which holds exactly one document."""
+    with suppress(YAMLError, RecursionError):
+        read = compose_with_long_lists(source.text)
+        if read is not None:
+            return read
     try:
         root: Node | None = YAML(typ="safe", pure=True).compose(source.text)
     except RecursionError:
@@ -386,7 +393,7 @@ def timezone(entry: YamlEntry) -> str:
         return name
     guess = closest(name, zones.names())
     raise entry.error(
-        f"`{entry.name}` is {entry.written}, and that is no time zone that Python knows on this computer.",
+        f"`{entry.name}` is {entry.written}, which is not a time zone that Python knows on this computer.",
         code=codes.TIMEZONE,
         hint=(f"Did you mean `{guess}`? " if guess else "")
         + "Write a name of the IANA database, such as Europe/Berlin or UTC; the package `tzdata` brings all of them.",

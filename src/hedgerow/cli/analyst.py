@@ -35,8 +35,8 @@ def _analyst() -> None:
 
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the account.")]
-LIVE = "A running service on this machine keeps to it from its next statement on."
-ONCE = "They are shown once: pass them on safely."
+LIVE = "A running service on this machine applies the cap from its next statement on."
+ONCE = "They are shown only once. Pass them on through a secure channel."
 
 
 @analyst.command()
@@ -152,9 +152,7 @@ def cap(
     with closing(open_access(configuration.store)) as access:
         known = access.account(name) is not None or name == ANONYMOUS
     if not known:
-        tell(
-            f"There is no account {name}: the cap holds for whoever asks under this name, by an identity provider say."
-        )
+        tell(f"There is no account {name}: the cap holds for anyone with this name, from an identity provider say.")
     if as_json:
         write_json({"analyst": name, "epsilon": epsilon, "catalogs": files})
     else:
@@ -219,4 +217,4 @@ def _show_secrets(name: str, credentials: Credentials, *, as_json: bool, cap: fl
         write_json({"name": name, "password": credentials.password, "token": credentials.token, "epsilon": cap})
         return
     say(f"password {credentials.password}\ntoken    {credentials.token}")
-    tell(f"The password is for PostgreSQL's clients (user {name}), the token for HTTP. {ONCE}")
+    tell(f"The password is for the console and for PostgreSQL's clients, the token for HTTP and Python. {ONCE}")

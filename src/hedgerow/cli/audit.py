@@ -17,7 +17,7 @@ from hedgerow.audit.run import ProgressReport
 from hedgerow.cli import options
 from hedgerow.cli.errors import UsageError, pointing
 from hedgerow.cli.output import printable, say, show_table, stderr, tell, write_json
-from hedgerow.cli.statements import read_statement, stated
+from hedgerow.cli.statements import given_options, read_statement
 
 EXCEEDED = 1
 
@@ -78,7 +78,7 @@ def audit(
     --catalog demo/hospital.yaml --epsilon 1 --depth release --runs 200 --html audit.html
     """
     text = read_statement(statement)
-    asked = stated(
+    query_options = given_options(
         epsilon=epsilon,
         delta=delta,
         mechanism=mechanism,
@@ -98,7 +98,7 @@ def audit(
             runs=runs,
             confidence=confidence,
             depth=depth,
-            **asked,
+            **query_options,
         )
     _deliver(report, html, as_json=as_json)
     raise typer.Exit(0 if report.passed else EXCEEDED)
@@ -190,8 +190,8 @@ def summary(report: AuditReport) -> list[str]:
 def _why_not(report: AuditReport) -> str:
     """Return why half the noise would not be detected."""
     if report.claim.mu is None:
-        return f"so many runs can show an epsilon of {report.reach:.3g} at most"
-    return f"so many runs leave mu open by {report.blur:.2g}, more than is claimed"
+        return f"with this number of runs, the audit can show at most epsilon {report.reach:.3g}"
+    return f"with this number of runs, mu is uncertain by {report.blur:.2g}, more than the claim"
 
 
 def _table(report: AuditReport) -> Table:
@@ -237,8 +237,8 @@ METHOD = (
     "On each database the statement was run {runs:,} times. One half of the runs chose the event that tells the two "
     "databases apart best; the other half counted it. From the two counts, at their least favourable within exact "
     "limits of {confidence:.10g} confidence in all, follows the bound: no smaller epsilon (at the paid delta), and no "
-    "smaller mu, is compatible with them. A bound below the claim proves nothing but that this newcomer, this event "
-    "and so many runs did not show a leak."
+    "smaller mu, is compatible with them. A bound below the claim proves only that this newcomer, this event and "
+    "this number of runs did not show a leak."
 )
 
 
@@ -247,13 +247,13 @@ def html_page(report: AuditReport) -> str:
     first, second, *rest = summary(report)
     verdict = "good" if report.passed else "bad"
     said = [second, *rest] if not report.passed else rest
-    told = second if report.passed else "the claim is exceeded"
+    sentence = second if report.passed else "the claim is exceeded"
     parts = [
         "<!doctype html>",
         '<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">',
         f"<title>Audit: {escape(printable(report.query, 60))}</title><style>{STYLE}</style></head><body>",
         f"<h1>Audit</h1><pre>{escape(report.query)}</pre>",
-        f'<p>{escape(first)}</p><p class="verdict {verdict}">{escape(told)}</p>',
+        f'<p>{escape(first)}</p><p class="verdict {verdict}">{escape(sentence)}</p>',
         *(f"<p>{escape(line)}</p>" for line in said),
         "<h2>Bounds, as a part of the claim</h2>",
         _chart(report),
@@ -274,14 +274,16 @@ def _rows(report: AuditReport) -> str:
 
 def _row(pair: PairReport) -> str:
     judged = _most_telling(pair)
-    told = {} if judged is None else judged.to_dict()
-    counts = [f"{told[name]} of {told['runs']}" if told else "" for name in ("with_newcomer", "without_newcomer")]
+    document = {} if judged is None else judged.to_dict()
+    counts = [
+        f"{document[name]} of {document['runs']}" if document else "" for name in ("with_newcomer", "without_newcomer")
+    ]
     findings = "".join(f"<br><strong>{escape(finding)}</strong>" for finding in pair.findings)
     cells = [
         f'<td class="{"good" if pair.passed else "bad"}">{escape(pair.kind)}</td>',
         f"<td>{escape(pair.words)}{findings}</td>",
         *(f"<td{_class(True)}>{escape(number)}</td>" for number in _numbers(pair)),  # noqa: FBT003 - it is a number
-        f"<td>{escape(told.get('event', 'nothing'))}</td>",
+        f"<td>{escape(document.get('event', 'nothing'))}</td>",
         *(f"<td{_class(True)}>{escape(count)}</td>" for count in counts),  # noqa: FBT003 - likewise
     ]
     return f"<tr>{''.join(cells)}</tr>"

@@ -1,6 +1,7 @@
 """hedgerow batch."""
 
 import sys
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -9,7 +10,9 @@ from hedgerow.answer import Batch, notes, rich_table
 from hedgerow.cli import options
 from hedgerow.cli.errors import pointing
 from hedgerow.cli.output import say, say_wrapped, show_table, waiting, write_json
-from hedgerow.cli.statements import asking, stated
+from hedgerow.cli.statements import asking, given_options
+from hedgerow.session.batch_quote import BatchQuote
+from hedgerow.session.job import wait_for
 from hedgerow.session.report import Report, report_text
 
 
@@ -33,9 +36,11 @@ def batch(
     mechanism: options.Mechanism = "auto",
     max_rows: options.MaxRows = None,
     max_groups: options.MaxGroups = None,
+    nonnegative: options.Nonnegative = False,
     minimise: Annotated[
-        str, typer.Option("--minimise", metavar="WHAT", help="The errors that the split makes least: mean or worst.")
+        str, typer.Option("--minimise", metavar="WHAT", help="The errors to minimise: mean or worst.")
     ] = "mean",
+    add_up: options.AddUp = False,
     dialect: options.Dialect = None,
     as_json: options.Json = False,
 ) -> None:
@@ -49,7 +54,7 @@ def batch(
     text = sys.stdin.read() if file == "-" else report_text(file)
     with pointing(query=text):
         report = Report.parse(text)
-    given = stated(
+    given = given_options(
         epsilon=epsilon,
         delta=delta,
         within=within,
@@ -58,23 +63,29 @@ def batch(
         mechanism=mechanism,
         max_rows=max_rows,
         max_groups=max_groups,
+        nonnegative=nonnegative,
         minimise=minimise,
+        add_up=add_up,
     )
     with asking(text, db=db, catalog=catalog, ledger=ledger, analyst=analyst, dialect=dialect) as database:
         if plan:
-            quote = database.quote_batch(report, **given)
-            if as_json:
-                write_json(quote.to_dict())
-            else:
-                show_table(quote.table())
-                say_wrapped(quote.caption)
+            show_batch_quote(database.quote_batch(report, **given), as_json=as_json)
             return
         with waiting("asking the database"):
-            answers = database.batch(report, **given)
+            answers = wait_for(partial(database.batch, report, **given))
         if as_json:
             write_json(answers.to_dict())
         else:
             show_batch(answers)
+
+
+def show_batch_quote(quote: BatchQuote, *, as_json: bool) -> None:
+    """Print the price and the predicted errors of a report."""
+    if as_json:
+        write_json(quote.to_dict())
+        return
+    show_table(quote.table())
+    say_wrapped(quote.caption)
 
 
 def show_batch(answers: Batch) -> None:

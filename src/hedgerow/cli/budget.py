@@ -14,7 +14,7 @@ from hedgerow.cli.budget_report import report
 from hedgerow.cli.errors import UsageError, pointing
 from hedgerow.cli.output import say, tell, write_json
 from hedgerow.cli.priced_list import plan_page, price_plan
-from hedgerow.cli.statements import stated
+from hedgerow.cli.statements import given_options
 from hedgerow.errors import LedgerError
 from hedgerow.ledger import Ledger, open_ledger, raise_budget
 from hedgerow.session.connection import ledger_path
@@ -35,7 +35,7 @@ def write_trail(lines: Iterable[str], file: str) -> int:
         stream = path.open("x", encoding="utf-8", newline="\n")
     except FileExistsError:
         raise UsageError(
-            f"There is a file {file} already.", code="export-exists", hint="Name another, or - for standard output."
+            f"There is already a file {file}.", code="export-exists", hint="Name another, or - for standard output."
         ) from None
     except OSError:
         raise _unwritable(file) from None
@@ -84,11 +84,13 @@ def budget(
     verify: Annotated[bool, typer.Option("--verify", help="Check the chain of hashes from the beginning.")] = False,
     export: Annotated[
         str | None,
-        typer.Option("--export", metavar="FILE", help="Write the whole trail as JSON Lines instead; - prints it."),
+        typer.Option("--export", metavar="FILE", help="Write the whole history as JSON Lines instead; - prints it."),
     ] = None,
     widen: Annotated[
         bool,
-        typer.Option("--raise", help="Widen the ledger to the catalog's larger budget, and record it permanently."),
+        typer.Option(
+            "--raise", help="Raise the ledger's budget to the catalog's larger one, and record it permanently."
+        ),
     ] = False,
     plan: Annotated[
         str | None,
@@ -106,15 +108,15 @@ def budget(
 ) -> None:
     """Show what is spent and what remains, or price a list of queries that is fixed in advance.
 
-    A charge is never given back. A budget larger than the ledger's takes effect only with --raise, which widens the
-    guarantee for everything that was ever answered: base that decision on the purpose, never on answers.
+    A charge is never refunded. A budget larger than the ledger's takes effect only with --raise. From then on the
+    weaker guarantee applies to everything that was ever answered: decide about it without looking at answers.
 
     With --plan (statements separated by semicolons; --epsilon and similar options apply to each of them) nothing is
     spent and no private row is read.
 
     Example: hedgerow budget --catalog demo/hospital.yaml --history
     """
-    asked = stated(
+    query_options = given_options(
         epsilon=epsilon,
         delta=delta,
         min_frequency=min_frequency,
@@ -122,16 +124,16 @@ def budget(
         max_rows=max_rows,
         max_groups=max_groups,
     )
-    who = stated(analyst=analyst, dialect=dialect)
+    who = given_options(analyst=analyst, dialect=dialect)
     other = history or details or verify or widen or draw is not None or export is not None
-    _check_together(plan, db, with_plan=asked | who, without=other)
+    _check_together(plan, db, with_plan=query_options | who, without=other)
     with pointing(catalog=catalog):
         declared = load_catalog(catalog)
         if widen:
             _raise(declared, ledger)
         with _open(declared, ledger) as book:
             if plan is not None and db is not None:
-                priced = price_plan(plan, db, declared, book, analyst=analyst, dialect=dialect, options=asked)
+                priced = price_plan(plan, db, declared, book, analyst=analyst, dialect=dialect, options=query_options)
                 if as_json:
                     write_json(priced.to_dict())
                 else:
@@ -168,7 +170,7 @@ def _open(catalog: Catalog, ledger: str | None) -> Ledger:
 
 
 def _raise(catalog: Catalog, ledger: str | None) -> None:
-    """Widen the ledger, unless the catalog asks for no more than it has."""
+    """Raise the budget of the ledger, unless the catalog asks for no more than it has."""
     try:
         _open(catalog, ledger).close()
     except LedgerError as error:
@@ -197,7 +199,7 @@ def _draw(book: Ledger, file: str, *, as_json: bool) -> None:
     ending = Path(file).suffix.lower()
     if ending not in CHARTS:
         raise UsageError(
-            f"The ending of {file} names no format of charts.", hint=f"There are: {', '.join(sorted(CHARTS))}."
+            f"The extension of {file} is not a chart format.", hint=f"There are: {', '.join(sorted(CHARTS))}."
         )
     chart = book.budget().plot()
     try:

@@ -111,7 +111,8 @@ def rows(entries: Sequence[HistoryEntry], caps: Cost) -> None:
     width = len(str(entries[-1].sequence)) if entries else 1
     for entry in entries:
         status = STATUSES.get(entry.status, entry.status)
-        noise = _noise(entry)
+        counted = Counter(_words(event_from_dict(event)) for event in entry.charge.get("events", ()))
+        noise = ", ".join(words if number == 1 else f"{words} ({number} times)" for words, number in counted.items())
         lines = (
             f"{_when(entry)}  {entry.analyst or 'the owner'}  {_price(entry, caps)}",
             f"{status}; noise: {noise}" if noise else status,
@@ -153,11 +154,6 @@ def _params(entry: HistoryEntry) -> str:
     return printable(f"with {listed}", LONGEST_QUESTION)
 
 
-def _noise(entry: HistoryEntry) -> str:
-    counted = Counter(_words(event_from_dict(event)) for event in entry.charge.get("events", ()))
-    return ", ".join(words if number == 1 else f"{words} ({number} times)" for words, number in counted.items())
-
-
 def _words(event: AnyEvent) -> str:
     cost = event.cost
     if isinstance(event, GaussianEvent):
@@ -184,7 +180,7 @@ def budget_page(report: BudgetReport, *, history: bool, details: bool = False) -
     if report.outlook is not None and report.outlook.left is None:
         say("left  always room for another question: each may take less than the one before")
     if report.policy.refresh is not None:
-        say(f"The budget is anew every {str(report.policy.refresh).removesuffix(', 0:00:00')}.")
+        say(f"The budget is renewed every {str(report.policy.refresh).removesuffix(', 0:00:00')}.")
     if len(report.analysts) > 1 or report.policy.analysts:
         _analysts(report.analysts, report.policy)
     if details:
@@ -209,7 +205,11 @@ def _details(report: BudgetReport) -> None:
         say(f"\nOver all periods together, of epsilon {policy.lifetime.epsilon:g}:")
         show(used_bars(report.lifetime, policy.pure_epsilon))
     if report.epsilons:
-        _accountants(report)
+        say(f"\nEpsilon of everything charged so far, at delta {report.policy.delta:.3g}, by each accountant:")
+        show_table(accountants_table(report.epsilons))
+        if report.epsilons.get("PLD") is None:
+            say(without_pld())
+        _say_wrapped(NEVER_DECIDES)
     if report.outlook is not None and report.outlook.left is not None:
         _ahead(report.outlook)
 
@@ -232,14 +232,6 @@ def _analysts_table(analysts: Mapping[str, AnalystView]) -> Table:
         cap = "the total" if view.limit is None else f"{view.limit.epsilon:g}"
         table.add_row(name, bar(largest, 12), percent(largest), f"{view.spent.epsilon:.4g}", cap, f"{view.queries:,}")
     return table
-
-
-def _accountants(report: BudgetReport) -> None:
-    say(f"\nEpsilon of everything charged so far, at delta {report.policy.delta:.3g}, by each accountant:")
-    show_table(accountants_table(report.epsilons))
-    if report.epsilons.get("PLD") is None:
-        say(without_pld())
-    _say_wrapped(NEVER_DECIDES)
 
 
 def _ahead(ahead: Outlook) -> None:

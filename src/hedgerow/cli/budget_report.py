@@ -43,7 +43,7 @@ def charges_in(history: Sequence[HistoryEntry]) -> list[HistoryEntry]:
 
 
 def events_in(charges: Iterable[HistoryEntry]) -> list[AnyEvent]:
-    """Every event of the charges, in order."""
+    """Return the events of all charges, in order."""
     return [event_from_dict(event) for entry in charges for event in entry.charge["events"]]
 
 
@@ -67,22 +67,26 @@ def outlook(book: Ledger, policy: BudgetPolicy, view: BudgetView, charges: Seque
     if policy.schedule is not None:
         return Outlook(None, len(last), None)
     mean = {name: amount / len(last) for name, amount in cost_of(last).items()}
-    rooms = {NAMES[name]: (room, mean[name]) for name, room in _room(book.caps, view).items()}
+    remaining_by_name = {NAMES[name]: (left, mean[name]) for name, left in _remaining(book.caps, view).items()}
     if policy.refresh is not None and policy.lifetime is not None:
-        for name, room in _lifetime_room(policy, charges).items():
-            rooms[f"the lifetime's {NAMES[name]}"] = (room, mean[name])
+        for name, remaining in _lifetime_remaining(policy, charges).items():
+            remaining_by_name[f"the lifetime's {NAMES[name]}"] = (remaining, mean[name])
     if policy.queries is not None:
-        rooms["the number of queries"] = _number_left(book, policy.queries, view, len(last))
-    numbers = {name: math.floor(max(0.0, room) / price * ROUNDING) for name, (room, price) in rooms.items() if price}
+        remaining_by_name["the number of queries"] = _number_left(book, policy.queries, view, len(last))
+    numbers = {
+        name: math.floor(max(0.0, remaining) / price * ROUNDING)
+        for name, (remaining, price) in remaining_by_name.items()
+        if price
+    }
     first = min(numbers, key=lambda name: numbers[name]) if numbers else None
     return None if first is None else Outlook(numbers[first], len(last), first)
 
 
-def _room(caps: Cost, view: BudgetView) -> dict[str, float]:
+def _remaining(caps: Cost, view: BudgetView) -> dict[str, float]:
     return {name: (1.0 - used) * float(getattr(caps, name)) for name, used in view.used.items()}
 
 
-def _lifetime_room(policy: BudgetPolicy, charges: Sequence[HistoryEntry]) -> dict[str, float]:
+def _lifetime_remaining(policy: BudgetPolicy, charges: Sequence[HistoryEntry]) -> dict[str, float]:
     caps = LedgerTerms.of(policy).lifetime_caps
     if caps is None:
         return {}

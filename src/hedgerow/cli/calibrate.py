@@ -1,6 +1,7 @@
 """hedgerow calibrate."""
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,13 +10,13 @@ from rich.table import Table
 
 from hedgerow.answer import WARNINGS, percent_above
 from hedgerow.calibration.calibrate import Calibration, ColumnRange
-from hedgerow.catalog.patch import patched, quote
-from hedgerow.catalog.write import MARK, replace_catalog
+from hedgerow.catalog.patch import MARK, patched, quote, replace_catalog
 from hedgerow.cli import options
 from hedgerow.cli.errors import UsageError
 from hedgerow.cli.output import say, show_table, tell, write_json
 from hedgerow.cli.project import complete_table
 from hedgerow.cli.statements import asking
+from hedgerow.session.job import wait_for
 
 
 def write_changes(catalog: str, changes: Mapping[tuple[str, ...], Any]) -> None:
@@ -70,7 +71,8 @@ def calibrate(
     """
     text = f"calibrate {table}"
     with asking(text, db=db, catalog=catalog, ledger=ledger, analyst=analyst, dialect=None) as database:
-        calibration = database.calibrate(
+        calibrate_table = partial(
+            database.calibrate,
             table,
             _listed(columns),
             epsilon=epsilon,
@@ -78,6 +80,7 @@ def calibrate(
             by=_listed(by),
             progress=lambda subject: tell(f"looking at {subject} …"),
         )
+        calibration = wait_for(calibrate_table)
         if write:
             write_changes(catalog, calibration.changes())
     if as_json:
@@ -115,10 +118,10 @@ def _show(calibration: Calibration, *, written: bool) -> None:
 
 
 def _ends(column: ColumnRange) -> str:
-    told = column.to_dict()
+    document = column.to_dict()
     if column.lower is None:
         return "too few people share a range"
-    return f"{told['lower']} to {told['upper']}" if column.days else f"{column.lower:g} to {column.upper:g}"
+    return f"{document['lower']} to {document['upper']}" if column.days else f"{column.lower:g} to {column.upper:g}"
 
 
 def _beyond(share: float | None) -> str:

@@ -15,9 +15,9 @@ from hedgerow.owners_log import beside, keep
 
 SYMBOLS = {"ok": "✓", "warning": "!", "error": "✗", "unknown": "?"}
 STYLES = {"ok": "green", "warning": "yellow", "error": "bold red", "unknown": "dim"}
-MEANINGS = "✓ verified   ! worth a thought   ✗ false   ? only you can know"
-BASES = {"database": "[the database]", "owner": "[your word]", "data": "[the data at present]"}
-OWNERS = "For the owner: this looked at the data without noise. Do not show it to analysts."
+MEANINGS = "✓ verified   ! possibly a problem   ✗ false   ? only you can know"
+BASES = {"database": "[the database]", "owner": "[your declaration]", "data": "[the data at present]"}
+OWNERS = "For the owner: this command read the data without noise. Do not show its output to analysts."
 WRONG = 2
 
 
@@ -63,7 +63,9 @@ def _look(db: str, catalog: str) -> list[Finding]:
 def _connection(backend: Backend) -> Finding:
     """Return the finding about the settings of this connection: locked, or another program's."""
     if backend.handed_in:
-        return Finding("warning", "connection", "This connection was handed in: its settings are not ours to lock.")
+        return Finding(
+            "warning", "connection", "This connection was passed in, so hedgerow does not lock its settings."
+        )
     said = "hedgerow opened this database itself: read-only, with its settings locked."
     return Finding("ok", "connection", said, "database")
 
@@ -74,12 +76,8 @@ def _show(findings: list[Finding]) -> None:
         console.print(subject, style="bold")
         for finding in findings:
             if finding.subject == subject:
-                _show_one(finding)
+                line = Table.grid(padding=(0, 1))
+                said = Text(finding.message).append(f" {BASES[finding.basis]}", style="dim")
+                line.add_row("", Text(SYMBOLS[finding.level], style=STYLES[finding.level]), said)
+                stdout().print(line)
     console.print(f"\n{MEANINGS}\n{OWNERS}")
-
-
-def _show_one(finding: Finding) -> None:
-    line = Table.grid(padding=(0, 1))
-    said = Text(finding.message).append(f" {BASES[finding.basis]}", style="dim")
-    line.add_row("", Text(SYMBOLS[finding.level], style=STYLES[finding.level]), said)
-    stdout().print(line)

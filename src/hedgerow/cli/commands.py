@@ -18,7 +18,7 @@ from hedgerow.cli.errors import guarded, keep_owners_log
 from hedgerow.cli.output import say
 
 SUMMARIES = {
-    "demo": "Generate a hospital's data, ask it a few questions, and keep the files for you to continue with.",
+    "demo": "Generate a hospital's data, ask it a few questions, and keep the files.",
     "init": "Write a first catalog from a database's schema, and create its ledger. The owner's command.",
     "check": "Verify what can be verified about a catalog, and list what cannot. The owner's command.",
     "calibrate": "Find bounds and limits for a catalog privately, and pay for them. The owner's command.",
@@ -35,8 +35,8 @@ SUMMARIES = {
     "mcp": "Let a language model ask, as an analyst with a cap of its own: a server of the Model Context Protocol.",
     "serve": "Let others ask by psql, BI tools, HTTP or browser, with accounts, caps and limits. The owner's command.",
     "analyst": "Manage the accounts of a service and the caps of analysts. The owner's command.",
-    "requests": "Decide about questions that cost more than a service answers unseen. The owner's command.",
-    "plan": "Show the budget that a year of reports takes, or the errors that a budget allows. Free; nothing is read.",
+    "requests": "Grant or deny questions that a service answers only with approval. The owner's command.",
+    "plan": "Show the budget that a year of reports takes, or the errors that a budget allows. Free.",
     "budget": "Show what is spent and what remains, or price a list of queries that is fixed in advance.",
     "audit": "Search for a leak in a statement: bound its epsilon from below, by experiment.",
     "tune": "Compute the budgets and sizes for which the error of an average, or of a quotient of sums, can be "
@@ -126,6 +126,13 @@ class Commands(TyperGroup):
             ctx.default_map = project_options()
         return resolved
 
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - likewise
+        """Run the command. An interrupt becomes an `Abort`: Typer would end the program without a word."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as interrupt:
+            raise typer.Abort from interrupt
+
     def main(
         self,
         args: Sequence[str] | None = None,
@@ -168,8 +175,8 @@ def _alone() -> list[str]:
 app = typer.Typer(cls=Commands, no_args_is_help=True, pretty_exceptions_enable=False, **STYLE)
 
 
-def _version(asked: bool) -> None:  # noqa: FBT001 - Typer's signature
-    if asked:
+def _version(requested: bool) -> None:  # noqa: FBT001 - Typer's signature
+    if requested:
         say(f"hedgerow {__version__}")
         raise typer.Exit
 

@@ -15,7 +15,7 @@ from hedgerow.cli import options
 from hedgerow.cli.errors import UsageError, excerpt
 from hedgerow.cli.output import say, show, tell, write_json
 from hedgerow.cli.project import write_project
-from hedgerow.demo import CLOSING, REFUSED, HospitalFiles, Sizes, Tale, Told, build, existing, tell_story
+from hedgerow.demo import CLOSING, REFUSED, AnsweredChapter, HospitalFiles, Sizes, Story, build, existing, run_story
 from hedgerow.figures import figure, percent
 from hedgerow.session.page import spending
 from hedgerow.session.quote import Quote
@@ -27,7 +27,7 @@ def demo(
     force: Annotated[bool, typer.Option("--force", help="Replace the files of an earlier demo.")] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Generate a hospital's data, ask it a few questions, and keep the files for you to continue with.
+    """Generate a hospital's data, ask it a few questions, and keep the files.
 
     Each private answer is next to the exact one, which in practice only the owner could see. It takes a few seconds.
 
@@ -36,7 +36,7 @@ def demo(
     files = HospitalFiles.of(Path(folder))
     if existing(files) and not force:
         raise UsageError(
-            f"There is a hospital in {folder} already.",
+            f"There is already a hospital in {folder}.",
             code="demo-exists",
             hint="Begin afresh with --force, or name another --folder.",
         )
@@ -48,28 +48,28 @@ def demo(
             f"The folder {folder} cannot be written.", code="demo-unwritable", hint="Name another."
         ) from None
     write_project(files.catalog.parent, database=str(files.database), catalog=files.catalog, ledger=files.ledger)
-    tale = tell_story(files)
+    story = run_story(files)
     if as_json:
-        write_json(demo_json(files, sizes, tale))
+        write_json(demo_json(files, sizes, story))
     else:
-        demo_page(files, sizes, tale)
+        demo_page(files, sizes, story)
 
 
 EXACT = "exact"
 
 
-def demo_page(files: HospitalFiles, sizes: Sizes, tale: Tale) -> None:
+def demo_page(files: HospitalFiles, sizes: Sizes, story: Story) -> None:
     """Print the story."""
-    _heading("A hospital that never was")
+    _heading("A generated hospital")
     show(
-        f"{sizes.patients:,} patients and {sizes.visits:,} visits, all made up. Each answer of hedgerow stands beside "
-        "the exact one in dim print, which the demo reads past hedgerow: in earnest, only the owner could. Exact is "
-        "what the noise was added to: the answer over rows that keep the catalog's limits."
+        f"{sizes.patients:,} patients and {sizes.visits:,} visits. The demo prints the exact answer, dimmed, next "
+        "to each answer of hedgerow. It reads the exact one directly from the data, which only the owner could do. "
+        "Exact means before the noise: the answer over the rows within the catalog's limits."
     )
-    for number, told in enumerate(tale.told, start=1):
-        _chapter(number, told)
-    _refusal(len(tale.told) + 1, tale)
-    _budget(tale)
+    for number, answered in enumerate(story.chapters, start=1):
+        _chapter(number, answered)
+    _refusal(len(story.chapters) + 1, story)
+    _budget(story)
     _closing(files)
 
 
@@ -77,18 +77,14 @@ def _heading(text: str) -> None:
     show(Text(f"\n{text}", style="bold"))
 
 
-def _query(text: str) -> None:
-    show(Padding(Text(text, style="cyan"), (0, 0, 0, 2)))
-
-
-def _chapter(number: int, told: Told) -> None:
-    _heading(f"{number}. {told.chapter.title}")
-    show(told.chapter.text)
-    _query(told.chapter.query)
-    if told.quote is not None:
-        _quote(told.quote)
-    show(_side_by_side(told))
-    receipt = told.answer.receipt
+def _chapter(number: int, answered: AnsweredChapter) -> None:
+    _heading(f"{number}. {answered.chapter.title}")
+    show(answered.chapter.text)
+    show(Padding(Text(answered.chapter.query, style="cyan"), (0, 0, 0, 2)))
+    if answered.quote is not None:
+        _quote(answered.quote)
+    show(_side_by_side(answered))
+    receipt = answered.answer.receipt
     show(
         f"price: {spending(receipt.charge)}, {percent(receipt.share)} of the budget" if receipt.id else "price: nothing"
     )
@@ -102,24 +98,24 @@ def _quote(quote: Quote) -> None:
         show(f"  {size:>6,} patients: {errors}")
 
 
-def _side_by_side(told: Told) -> Table:
+def _side_by_side(answered: AnsweredChapter) -> Table:
     """Return one table: keys, and for every number the released and the exact value."""
-    names = told.answer.columns
-    keys, measures = names[: told.chapter.keys], names[told.chapter.keys :]
+    names = answered.answer.columns
+    keys, measures = names[: answered.chapter.keys], names[answered.chapter.keys :]
     table = Table(*keys)
     for name in measures:
         table.add_column(name, justify="right")
         table.add_column(Text(EXACT, style="dim"), justify="right", style="dim")
-    for row, exact in told.beside:
-        table.add_row(*_cells(told, row, exact))
+    for row, exact in answered.beside:
+        table.add_row(*_cells(answered, row, exact))
     return table
 
 
-def _cells(told: Told, row: int | None, exact: tuple[Any, ...] | None) -> Iterator[str]:
+def _cells(answered: AnsweredChapter, row: int | None, exact: tuple[Any, ...] | None) -> Iterator[str]:
     """Return one row: of the answer (`row`), of the exact answer, or of both."""
-    names, keys = told.answer.columns, told.chapter.keys
-    values = list(exact or ()) if row is None else [told.answer[name][row] for name in names]
-    bars = {} if row is None else told.answer.intervals[row]
+    names, keys = answered.answer.columns, answered.chapter.keys
+    values = list(exact or ()) if row is None else [answered.answer[name][row] for name in names]
+    bars = {} if row is None else answered.answer.intervals[row]
     yield from (shown(value, None) for value in values[:keys])
     for index, name in enumerate(names[keys:], start=keys):
         yield "not shown" if row is None else shown(values[index], bars.get(name))
@@ -130,32 +126,32 @@ def _exact(value: Any) -> str:  # noqa: ANN401 - whatever DuckDB returns
     number = plain(value)
     if isinstance(number, float):
         return f"{number:,.1f}" if number >= 10 else f"{number:.4g}"
-    return shown(number, None)
+    return f"{number:,}" if isinstance(number, int) else shown(number, None)
 
 
-def _refusal(number: int, tale: Tale) -> None:
+def _refusal(number: int, story: Story) -> None:
     _heading(f"{number}. A question that is refused")
-    show("Nothing that would show a person passes. A refusal costs nothing, and says what to write instead.")
-    error = tale.refusal
+    show("A query that would show a person is refused. A refusal costs nothing, and says what to write instead.")
+    error = story.refusal
     show(Text(f"refused: {error.message}", style="red"))
     show(excerpt(REFUSED, error.span) if error.span else Text(REFUSED))
     if error.hint:
         show(f"hint: {error.hint}")
 
 
-def _budget(tale: Tale) -> None:
-    held = tale.held
+def _budget(story: Story) -> None:
+    held = story.held
     _heading("What is left")
-    say(tale.left)
+    say(story.left)
     show(
-        f"{held.bounded} of {held.bars} error bars held the exact answer over bounded data; 95 % are promised, each on "
-        f"its own. {held.without_limits} hold the answer without limits, which is not promised."
+        f"{held.bounded} of {held.bars} error bars contain the exact answer over bounded data; 95 % are promised, each "
+        f"on its own. {held.without_limits} contain the answer without limits, which is not promised."
     )
 
 
 def _closing(files: HospitalFiles) -> None:
     where = f"--db {files.database} --catalog {files.catalog}"
-    _heading("Go on yourself")
+    _heading("Next")
     for query in CLOSING:
         say(f'hedgerow query "{query}" {where}')
     say(f'hedgerow quote "{CLOSING[0]}" {where}')
@@ -163,25 +159,25 @@ def _closing(files: HospitalFiles) -> None:
     say(f"cd {files.catalog.parent} && hedgerow serve")
 
 
-def demo_json(files: HospitalFiles, sizes: Sizes, tale: Tale) -> dict[str, Any]:
+def demo_json(files: HospitalFiles, sizes: Sizes, story: Story) -> dict[str, Any]:
     """The story for programs."""
-    held = tale.held
+    held = story.held
     return {
         "files": {"database": str(files.database), "catalog": str(files.catalog), "ledger": str(files.ledger)},
         "rows": {"patients": sizes.patients, "visits": sizes.visits},
-        "queries": [_told_json(told) for told in tale.told],
-        "refused": {"query": REFUSED, "error": tale.refusal.to_dict()},
+        "queries": [_chapter_json(answered) for answered in story.chapters],
+        "refused": {"query": REFUSED, "error": story.refusal.to_dict()},
         "error_bars": {"count": held.bars, "held": held.bounded, "held_without_limits": held.without_limits},
-        "budget": tale.budget.to_dict(),
+        "budget": story.budget.to_dict(),
     }
 
 
-def _told_json(told: Told) -> dict[str, Any]:
+def _chapter_json(answered: AnsweredChapter) -> dict[str, Any]:
     return {
-        "title": told.chapter.title,
-        "query": told.chapter.query,
-        "quote": None if told.quote is None else told.quote.to_dict(),
-        "answer": told.answer.to_dict(),
-        "exact": [[plain(value) for value in row] for row in told.exact],
-        "bounded": [[plain(value) for value in row] for row in told.bounded],
+        "title": answered.chapter.title,
+        "query": answered.chapter.query,
+        "quote": None if answered.quote is None else answered.quote.to_dict(),
+        "answer": answered.answer.to_dict(),
+        "exact": [[plain(value) for value in row] for row in answered.exact],
+        "bounded": [[plain(value) for value in row] for row in answered.bounded],
     }

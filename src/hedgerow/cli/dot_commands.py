@@ -1,5 +1,6 @@
 """The commands of the shell that begin with a dot, all in one table; and what is done with one input."""
 
+import difflib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,7 +40,7 @@ def run_input(session: ShellSession, text: str) -> None:
     for statement in split_statements(text):
         if session.finished:
             return
-        session.guard(lambda asked=statement.text: session.ask(asked))  # type: ignore[misc]
+        session.guard(lambda query=statement.text: session.ask(query))  # type: ignore[misc]
 
 
 def run_command(session: ShellSession, line: str) -> None:
@@ -47,7 +48,9 @@ def run_command(session: ShellSession, line: str) -> None:
     name, _, words = line.partition(" ")
     command = COMMANDS.get(name.lower())
     if command is None:
-        raise UsageError(f"There is no command {printable(name, 40)}.", hint="See .help.")
+        [closest] = difflib.get_close_matches(name.lower(), COMMANDS, 1) or [""]
+        hint = f"Did you mean {closest}?" if closest else "See .help."
+        raise UsageError(f"There is no command {printable(name, 40)}.", hint=hint)
     command.run(session, words.strip().removesuffix(";").strip())
 
 
@@ -121,7 +124,7 @@ def _export(session: ShellSession, words: str) -> None:
         raise UsageError("Name a file.", hint="Write .export file.csv")
     if session.answer is None:
         raise UsageError("There is no answer to export yet.", hint="Ask a question first.")
-    target = output(None, words, as_json=False)
+    target = output(None, words, as_json=False, otherwise="Choose an extension such as .csv, .parquet or .xlsx.")
     if target is not None:
         target.write(session.answer)
         tell(f"Wrote the last answer to {words}")

@@ -29,15 +29,29 @@ def excerpt(text: str, span: Span) -> str:
     return errors.excerpt(text, span, cell_len)
 
 
-OPTIONS = (
-    *("epsilon", "delta", "within", "confidence", "min_frequency", "mechanism", "max_rows", "max_groups", "bounds"),
-    *("dialect", "analyst", "ledger", "catalog"),
+Words = Callable[[str], str]
+"""A function that spells the options in a text."""
+
+SETTINGS = (
+    "epsilon",
+    "delta",
+    "within",
+    "confidence",
+    "min_frequency",
+    "mechanism",
+    "max_rows",
+    "max_groups",
+    "bounds",
 )
+"""Options of a question that are settings of the shell, too."""
+
+OPTIONS = (*SETTINGS, "dialect", "analyst", "ledger", "catalog")
 """Options of the Python interface that the command line has, too."""
 
 _OPTION = re.compile(rf"\b({'|'.join(OPTIONS)})=(?:\"([^\"]*)\"|([\w.+-]*\w))?")
 _COMMA = re.compile(r"(--[a-z-]+ [^\s,]+), (?=--)")
 _PARAMETERS = re.compile(r",? or pass params=[\[{].*?[\]}](?: with one value for each \?)?")
+_PASS_SET = re.compile(r"\b([Pp])ass (?=\.set )")
 
 
 def in_words_of_command_line(text: str) -> str:
@@ -54,10 +68,29 @@ def in_words_of_command_line(text: str) -> str:
     return _COMMA.sub(r"\1 ", _OPTION.sub(_option, _PARAMETERS.sub("", text)))
 
 
+def in_words_of_shell(text: str) -> str:
+    """Return the text with options as the settings of the shell, which takes no parameters.
+
+    Example:
+        >>> in_words_of_shell('Pass bounds="auto", or write CLIP(x, lower, upper).')
+        'Write .set bounds auto, or write CLIP(x, lower, upper).'
+        >>> in_words_of_shell('Write the value itself, or pass params={"since": …}.')
+        'Write the value itself.'
+    """
+    known = _OPTION.sub(_setting, _PARAMETERS.sub("", text))
+    return _PASS_SET.sub(lambda match: "Write " if match[1] == "P" else "write ", known)
+
+
 def _option(match: re.Match[str]) -> str:
     name = f"--{match[1].replace('_', '-')}"
     value = match[2] or match[3]
     return name if not value else f"{name} {value}"
+
+
+def _setting(match: re.Match[str]) -> str:
+    if match[1] not in SETTINGS:
+        return _option(match)
+    return " ".join(part for part in (".set", match[1], match[2] or match[3]) if part)
 
 
 INTERRUPTED = 130
@@ -108,8 +141,8 @@ def _in_catalog(error: CatalogError, catalog: str | None) -> str | None:
     return excerpt(text, error.span) if text else None
 
 
-def guarded(command: Callable[[], object], *, as_json: bool) -> int:
-    """Run `command`; return its exit code, or that of its failure, which has then been reported.
+def guarded(command: Callable[[], object], *, as_json: bool, words: Words = in_words_of_command_line) -> int:
+    """Run `command`; return its exit code, or that of its failure, which has then been reported in these `words`.
 
     Privacy: an exception that is not ours is not shown, because its message could quote private values. It goes to the
     owner's log.
@@ -118,15 +151,17 @@ def guarded(command: Callable[[], object], *, as_json: bool) -> int:
         status = command()
         sys.stdout.flush()
     except Failure as failure:
-        return report(failure.error, failure.lines, as_json=as_json)
+        return report(failure.error, failure.lines, as_json=as_json, words=words)
     except HedgerowError as error:
-        return report(error, None, as_json=as_json)
+        return report(error, None, as_json=as_json, words=words)
     except BrokenPipeError:
-        return _reader_gone()
+        # End quietly after the reader of our output has gone: the interpreter must not complain at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except (KeyboardInterrupt, typer.Abort) as error:
-        tell(" ".join(part for part in ("Stopped.", charged(error)) if part))
+        tell(" ".join(part for part in ("Stopped.", charged(error.__cause__ or error)) if part))
         return INTERRUPTED
-    except Exception as error:  # noqa: BLE001 - the last door
+    except Exception as error:  # noqa: BLE001 - the outermost handler
         return _unexpected(error, as_json=as_json)
     return status if isinstance(status, int) else 0
 
@@ -163,23 +198,17 @@ def _no_source(context: Any) -> UsageError:  # noqa: ANN401 - likewise
     missing = {name: words for name, words in SOURCES.items() if name in needed and not given(name)}
     options = " ".join(f"--{name} {words[1]}" for name, words in missing.items())
     return UsageError(
-        f"Nothing says which {' and '.join(words[0] for words in missing.values())} to open: no hedgerow.toml in this "
-        "folder or above does.",
+        f"No {' and no '.join(words[0] for words in missing.values())} was named, and no hedgerow.toml in "
+        "this folder or above names it.",
         code="no-project",
         hint=f"Pass {options}, or write a project file once: hedgerow init DATABASE",
     )
 
 
-def _reader_gone() -> int:
-    """End quietly after the reader of our output has gone: the interpreter must not complain at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 1
-
-
-def report(error: HedgerowError, lines: str | None, *, as_json: bool) -> int:
-    """Report an error with the command line's spelling of options, and return its exit code."""
-    error.message = in_words_of_command_line(error.message)
-    error.hint = None if error.hint is None else in_words_of_command_line(error.hint)
+def report(error: HedgerowError, lines: str | None, *, as_json: bool, words: Words = in_words_of_command_line) -> int:
+    """Report an error, with options in the words of the command line or of the shell, and return its exit code."""
+    error.message = words(error.message)
+    error.hint = None if error.hint is None else words(error.hint)
     if as_json:
         write_json({"error": error.to_dict()})
     else:

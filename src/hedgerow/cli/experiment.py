@@ -1,5 +1,6 @@
 """hedgerow experiment: several metrics of an A/B experiment in a private table, and power before the purchase."""
 
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -12,10 +13,11 @@ from hedgerow.answer.plain import on_one_line, shown
 from hedgerow.cli import options
 from hedgerow.cli.errors import UsageError
 from hedgerow.cli.output import say, show_table, tell, write_json
-from hedgerow.cli.ratio_page import epsilon_text, number_columns
-from hedgerow.cli.statements import asking, stated
+from hedgerow.cli.ratio_page import empty_columns, epsilon_text, number_columns
+from hedgerow.cli.statements import asking, given_options
 from hedgerow.errors import ConditionNotMet, ParameterError
 from hedgerow.ratio import Metric, detectable_lift, experiment_sql, lift_epsilon, lift_people
+from hedgerow.session.job import wait_for
 
 EPSILONS = (0.1, 0.5, 1.0)
 
@@ -73,9 +75,9 @@ def ask(
     """
     text = experiment_sql(table, treated, rates=_named(rate), averages=_named(average), by=by, where=where)
     tell(f"Asking: {text}")
-    asked = stated(epsilon=epsilon, delta=delta, confidence=confidence, mechanism=mechanism)
+    query_options = given_options(epsilon=epsilon, delta=delta, confidence=confidence, mechanism=mechanism)
     with asking(text, db=db, catalog=catalog, ledger=ledger, analyst=analyst, dialect=None) as database:
-        answer = database.sql(text, **asked)
+        answer = wait_for(partial(database.sql, text, **query_options))
     if as_json:
         write_json({**answer.to_dict(), "query": answer.receipt.query})
     else:
@@ -210,7 +212,7 @@ def _print_answer(answer: Answer, keys: int) -> None:
             table.add_row(*map(Text, row))
     show_table(table)
     say(caption(answer))
-    for note in notes(answer):
+    for note in (*notes(answer), *empty_columns(answer)):
         say(f"note: {note}")
 
 
@@ -230,8 +232,8 @@ def _print_plan(design: dict[str, Any]) -> None:
             table.add_row(epsilon_text(row), "none" if row["lift"] is None else f"{row['lift']:.4g}")
         show_table(table)
     if "epsilon_needed" in design:
-        least = design["epsilon_needed"]
-        if least is None:
+        epsilon_needed = design["epsilon_needed"]
+        if epsilon_needed is None:
             say(f"A lift of {design['lift']:.4g} cannot be found with these people, even without privacy.")
         else:
-            say(f"A lift of {design['lift']:.4g} is found from epsilon {least:g} on.")
+            say(f"A lift of {design['lift']:.4g} is found from epsilon {epsilon_needed:g} on.")

@@ -92,24 +92,28 @@ class Output:
             raise _unwritable(self.file) from None
 
 
-def output(stated: str | None, file: str | None, *, as_json: bool) -> Output | None:
+def output(
+    name: str | None, file: str | None, *, as_json: bool, otherwise: str = "Name one with --format."
+) -> Output | None:
     """Return the output as stated, or by the ending of the file; None for a table on the terminal.
 
-    What can be known to fail fails here, before a question is paid for.
+    `otherwise` is the hint for an extension that is not a known format.
+
+    Errors that can be predicted are raised here, before a question is paid for.
     """
-    if as_json and stated not in {None, "json"}:
+    if as_json and name not in {None, "json"}:
         raise UsageError("--json and --format name different formats.", hint="Leave one of them out.")
-    if stated is not None and stated not in FORMATS:
-        raise UsageError(f"There is no format {stated}.", hint=f"There are: {', '.join(FORMATS)}.")
-    chosen = "json" if as_json else stated
+    if name is not None and name not in FORMATS:
+        raise UsageError(f"There is no format {name}.", hint=f"There are: {', '.join(FORMATS)}.")
+    chosen = "json" if as_json else name
     if chosen is None and file is not None:
         chosen = ENDINGS.get(Path(file).suffix.lower())
         if chosen is None:
-            raise UsageError(f"The ending of {file} names no format.", hint="Name one with --format.")
+            raise UsageError(f"The extension of {file} is not a known format.", hint=otherwise)
     if chosen is None or (chosen == "table" and file is None):
         return None
     if file is None and chosen in BINARY and sys.stdout.isatty():
-        raise UsageError(f"{chosen} is no text for a terminal.", hint="Name a file with -o.")
+        raise UsageError(f"{chosen} cannot be printed on a terminal.", hint="Name a file with -o.")
     if file is not None and not os.access(Path(file).parent, os.W_OK):
         raise _unwritable(file)
     if chosen == "xlsx":

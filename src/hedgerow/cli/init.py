@@ -1,6 +1,8 @@
 """hedgerow init."""
 
 import os
+import re
+import shlex
 import sys
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -17,8 +19,9 @@ from hedgerow.cli import options
 from hedgerow.cli.errors import UsageError
 from hedgerow.cli.init_questions import PRESETS, USUAL, BudgetChoice, People, choose_budget, choose_people
 from hedgerow.cli.output import say, say_wrapped, tell, write_json
-from hedgerow.cli.project import stale_project, write_project
+from hedgerow.cli.project import is_project_here, stale_project, write_project
 from hedgerow.errors import LedgerError
+from hedgerow.expressions.table_names import parts_of
 from hedgerow.ledger import create_ledger, open_ledger
 from hedgerow.schema import Schema
 
@@ -50,7 +53,7 @@ class Places:
             )
         if self.catalog.exists() and not force:
             raise UsageError(
-                f"There is a catalog at {self.catalog} already.",
+                f"There is already a catalog at {self.catalog}.",
                 code="catalog-exists",
                 hint="Name another file with --catalog, or begin again with --force.",
             )
@@ -169,7 +172,7 @@ def _source(where: Places, people: People, types: Types, *, force: bool) -> tupl
         return where.source, read_schema(where.source), people.columns
     if not is_files(where.source):
         raise UsageError(
-            f"Nothing tells the rows of {min(people.numbered)} apart.",
+            f"No key distinguishes the rows of {min(people.numbered)}.",
             code="no-row-key",
             hint="Add a PRIMARY KEY column to the table, or name the column of the person with --person.",
         )
@@ -223,10 +226,10 @@ def _ledger(path: Path, dataset: str, policy: BudgetPolicy) -> str:
     left = _left_behind(path, dataset, policy)
     if left is None:
         raise UsageError(
-            f"There is a ledger at {path} already, and it is not an unused one for this budget.",
+            f"There is already a ledger at {path}, and it is not an unused one for this budget.",
             code="ledger-exists",
-            hint="It is the record of what was spent. Name another catalog with --catalog; --force begins anew, and "
-            "keeps the old ledger under another name.",
+            hint="It is the record of what was spent. Name another catalog with --catalog; --force begins a new one, "
+            "and keeps the old ledger under another name.",
         )
     return left
 
@@ -274,12 +277,15 @@ def init(
         ),
     ] = None,
     max_rows: Annotated[
-        int | None, typer.Option("--max-rows", metavar="N", min=1, help="Rows of one person that count in full.")
+        int | None,
+        typer.Option(
+            "--max-rows", metavar="N", min=1, help="Rows of one person that count in full; 10 unless you say otherwise."
+        ),
     ] = None,
     questions: Annotated[
         str | None,
         typer.Option(
-            "--questions", metavar="N", help=f"How many questions the budget carries: {', '.join(PRESETS)} ({USUAL})."
+            "--questions", metavar="N", help=f"How many questions the budget covers: {', '.join(PRESETS)} ({USUAL})."
         ),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Ask nothing; take the defaults.")] = False,
@@ -307,9 +313,9 @@ def init(
 ) -> None:
     """Write a first catalog from a database's schema, and create its ledger. The owner's command.
 
-    On a terminal it asks for the column of the person, and how many questions the budget must carry. Everything is
-    private until you declare otherwise. Where only you know a value, the catalog contains ???, and does not load until
-    you have filled it in. Of CSV files the values are read, to state the types of columns; of other sources no row is.
+    On a terminal it asks for the column of the person, and how many questions the budget must cover. Tables are private
+    until you declare otherwise. The catalog contains ??? where only you know a value, and does not load until you have
+    filled it in. No row is read, except in CSV files, whose values determine the types of columns.
 
     Example: hedgerow init shop.duckdb --person customer_id --questions dozens --yes
     """
@@ -323,7 +329,7 @@ def init(
     if as_json:
         write_json({**foundation.to_dict(), "price": {"epsilon": choice.price[0], "delta": choice.price[1]}})
     else:
-        _tell_next(foundation, choice)
+        _tell_next(foundation, choice, people.max_rows)
 
 
 def _prompt(question: str, default: str) -> str:
@@ -331,13 +337,15 @@ def _prompt(question: str, default: str) -> str:
     return answer
 
 
-def _tell_next(foundation: Foundation, choice: BudgetChoice) -> None:
+def _tell_next(foundation: Foundation, choice: BudgetChoice, max_rows: int | None) -> None:
     for kept in foundation.kept:
         tell(f"Kept what was there before as {kept}")
     project = "" if foundation.project is None else f", and {foundation.project}, which names them"
     say_wrapped(f"Wrote {foundation.catalog} and its ledger {foundation.ledger}{project}")
     for sentence in choice.sentences():
         say_wrapped(sentence)
+    if max_rows is not None:
+        say_wrapped(f"Rows       {max_rows} of one person count in full; a smaller max_rows means less noise")
     say("Next:")
     if foundation.open_lines:
         listed = ", ".join(str(line) for line in foundation.open_lines)
@@ -345,7 +353,25 @@ def _tell_next(foundation: Foundation, choice: BudgetChoice) -> None:
         say("  (or again with --force --person COLUMN; --person row if each row is another person)")
     else:
         say(f"  read each guess in {foundation.catalog}, and add bounds to what will be summed")
-    here = foundation.project is not None and foundation.project.resolve().parent == Path.cwd()
-    opened = "" if here else f" --db {foundation.source} --catalog {foundation.catalog}"
+    opened = (
+        ""
+        if is_project_here(foundation.source, foundation.catalog)
+        else f" --db {shlex.quote(foundation.source)} --catalog {shlex.quote(str(foundation.catalog))}"
+    )
     say(f"  hedgerow check{opened}")
-    say(f'  hedgerow query "SELECT COUNT(*) FROM {foundation.table}"{opened}')
+    say(f"  hedgerow query {_first_question(foundation.table)}{opened}")
+
+
+PLAIN_NAME = re.compile(r"[a-z_][a-z0-9_]*(\.[a-z_][a-z0-9_]*)*", re.IGNORECASE)
+
+
+def _first_question(table: str) -> str:
+    """Return a question about a table, quoted for a shell; the name is quoted for SQL if it is not a plain word.
+
+    >>> print(_first_question("people"), _first_question("la-riots"))
+    "SELECT COUNT(*) FROM people" 'SELECT COUNT(*) FROM "la-riots"'
+    """
+    if PLAIN_NAME.fullmatch(table):
+        return f'"SELECT COUNT(*) FROM {table}"'
+    parts = (part.replace('"', '""') for part in parts_of(table))
+    return shlex.quote("SELECT COUNT(*) FROM " + ".".join(f'"{part}"' for part in parts))

@@ -11,7 +11,8 @@ from typing import TypeVar
 from hedgerow.accounting import gaussian_mu
 from hedgerow.backends.csv_types import Types
 from hedgerow.catalog import BudgetPolicy, fold, single_keys, unit_candidates
-from hedgerow.catalog.load_budget import DELTAS, EPSILONS
+from hedgerow.catalog.draft import USUAL_ROWS
+from hedgerow.catalog.load_budget import DELTAS, EPSILONS, LARGEST_EPSILON
 from hedgerow.cli.errors import UsageError
 from hedgerow.cli.output import tell
 from hedgerow.errors import ParameterError
@@ -25,9 +26,7 @@ Ask = Callable[[str, str], str]
 """Asks a question with a default, and returns the answer."""
 
 ROW, NOBODY = "row", "none"
-"""Answers about a table whose rows are each another person, and about one whose rows are about nobody."""
-
-USUAL_ROWS = 10
+"""Answers about a table whose rows are each another person, and about one whose rows are not about people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +87,13 @@ def choose_budget(
     whole = preset.epsilon if epsilon is None else epsilon
     laplace = whole * preset.laplace if pure_epsilon is None else pure_epsilon
     policy = _policy(whole, delta, laplace)
-    price = float(f"{whole * preset.share:.2g}"), float(f"{delta / 100:.1g}")
+    epsilon, delta = float(f"{whole * preset.share:.2g}"), float(f"{delta / 100:.1g}")
+    price = min(max(epsilon, EPSILONS[0]), EPSILONS[1]), max(delta, DELTAS[0])
     return BudgetChoice(policy, price, preset.reason if pure_epsilon is None else "as you said")
 
 
 def _policy(epsilon: float, delta: float, pure_epsilon: float) -> BudgetPolicy:
-    whole = real("epsilon", epsilon, *EPSILONS)
+    whole = real("epsilon", epsilon, EPSILONS[0], LARGEST_EPSILON)
     if not (math.isfinite(pure_epsilon) and 0 <= pure_epsilon <= whole):
         raise ParameterError(
             "pure_epsilon is the part of epsilon that is kept for Laplace noise.",
@@ -106,7 +106,7 @@ def _policy(epsilon: float, delta: float, pure_epsilon: float) -> BudgetPolicy:
 def _preset(answer: str) -> str:
     names = [name for name in PRESETS if answer.strip() and name.startswith(answer.strip().lower())]
     if len(names) != 1:
-        raise UsageError(f"There is no number of questions {answer!r}.", hint=f"Say {', '.join(PRESETS)}.")
+        raise UsageError(f"{answer!r} is not one of the choices.", hint=f"Choose {', '.join(PRESETS)}.")
     return names[0]
 
 
@@ -117,7 +117,7 @@ class People:
     Attributes:
         columns: The column that names the person, by table.
         numbered: Tables whose rows are each another person, and need a number.
-        public: Tables whose rows are about nobody.
+        public: Tables whose rows are not about people.
         max_rows: Rows of one person that count in full; None if nobody said.
     """
 
@@ -127,14 +127,19 @@ class People:
     max_rows: int | None
 
 
-def choose_people(schema: Schema, types: Types, stated: Sequence[str], max_rows: int | None, ask: Ask | None) -> People:
+def _ask_rows(ask: Ask) -> int:
+    tell("How many rows does one person have, usually at most? A person with more counts as that many.")
+    return _ask_until_valid(ask, "Rows", str(USUAL_ROWS), _whole)
+
+
+def choose_people(schema: Schema, types: Types, names: Sequence[str], max_rows: int | None, ask: Ask | None) -> People:
     """Return who the person of each table is, from what was stated in advance, and from answers."""
     columns: dict[str, str] = {}
     numbered: set[str] = set()
     public: set[str] = set()
     used: set[str] = set()
     for table in schema.tables.values():
-        answer = _stated(table, stated, used)
+        answer = _named_column(table, names, used)
         if answer is None and ask is not None:
             answer = _ask_person(table, types.get(table.name, {}), ask)
         if answer == ROW and single_keys(table):
@@ -145,25 +150,25 @@ def choose_people(schema: Schema, types: Types, stated: Sequence[str], max_rows:
             public.add(table.name)
         elif answer is not None:
             columns[table.name] = answer
-    if unused := [name for name in stated if name not in used]:
-        names = ", ".join(name for table in schema.tables.values() for name in table.columns)
-        raise UsageError(f"No table has a column {unused[0]}.", code="no-person", hint=f"There are: {names}.")
+    if unused := [name for name in names if name not in used]:
+        names = ", ".join(_visible(name) for table in schema.tables.values() for name in table.columns)
+        hint = f"There are: {names}." if names else "The database has no table."
+        raise UsageError(f"No table has a column {unused[0]}.", code="no-person", hint=hint)
     several = [name for name, column in columns.items() if column not in single_keys(schema.tables[name])]
-    if several and max_rows is None and ask is not None:
-        tell("How many rows has one person, usually at most? Someone with more counts like that many.")
-        max_rows = _ask_until_valid(ask, "Rows", str(USUAL_ROWS), _whole)
+    if several and max_rows is None:
+        max_rows = USUAL_ROWS if ask is None else _ask_rows(ask)
     return People(columns, frozenset(numbered), frozenset(public), max_rows)
 
 
-def _stated(table: SchemaTable, stated: Sequence[str], used: set[str]) -> str | None:
+def _named_column(table: SchemaTable, names: Sequence[str], used: set[str]) -> str | None:
     """Return the column that was stated for a table, as the table spells it."""
     spelled = {fold(name): name for name in table.columns}
-    for name in stated:
+    for name in names:
         column = name.removeprefix(f"{table.name}.")
         if fold(column) in spelled:
             used.add(name)
             return spelled[fold(column)]
-    if ROW in stated:
+    if ROW in names:
         used.add(ROW)
         return ROW
     return None
@@ -179,7 +184,7 @@ def _ask_person(table: SchemaTable, types: Mapping[str, Type], ask: Ask) -> str 
         mark = "  (by its name)" if name in candidates else ""
         tell(f"  {number:>2}  {name:{width}}  {types.get(name, table.columns[name].type).value}{mark}")
     tell(
-        f"Its name or number; {ROW}: each row is another person; {NOBODY}: the rows are about nobody; ?: decide later."
+        f"Its name or number; {ROW}: each row is another person; {NOBODY}: rows are not about people; ?: decide later."
     )
     default = candidates[0] if len(candidates) == 1 else "?"
     return _ask_until_valid(ask, "Person", default, lambda answer: _read_person(answer.strip(), table, listed))
@@ -195,7 +200,13 @@ def _read_person(answer: str, table: SchemaTable, listed: Sequence[str]) -> str 
         return answer.lower()
     if answer in {"?", ""}:
         return None
-    raise UsageError(f"{table.name} has no column {answer}.", code="no-person", hint=f"It has: {', '.join(listed)}.")
+    names = ", ".join(map(_visible, listed))
+    raise UsageError(f"{table.name} has no column {answer}.", code="no-person", hint=f"It has: {names}.")
+
+
+def _visible(name: str) -> str:
+    """Return a name in quotes if it begins or ends with a space, which has to be typed, too."""
+    return name if name == name.strip() else f'"{name}"'
 
 
 def _ask_until_valid(ask: Ask, question: str, default: str, read: Callable[[str], Read]) -> Read:
@@ -209,5 +220,5 @@ def _ask_until_valid(ask: Ask, question: str, default: str, read: Callable[[str]
 
 def _whole(answer: str) -> int:
     if not answer.strip().isdigit() or int(answer) < 1:
-        raise UsageError(f"{answer!r} is no number of rows.", hint="Say a whole number, such as 10.")
+        raise UsageError(f"{answer!r} is not a number of rows.", hint="Write a whole number, such as 10.")
     return int(answer)

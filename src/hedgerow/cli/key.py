@@ -63,7 +63,7 @@ def _path(file: str | None) -> Path:
         return Path(file)
     project = find_project()
     if project is None or project.catalog is None:
-        raise UsageError("Nothing says where the key is: there is no project here.", hint="Name a file.")
+        raise UsageError("No key file was named, and there is no project here.", hint="Name a file.")
     return Path(project.catalog).with_suffix(".key")
 
 

@@ -28,13 +28,13 @@ def mcp(
     ] = "model",
     dialect: options.Dialect = None,
     config: Annotated[
-        bool, typer.Option("--config", help="Print the settings for a program that runs models, and end.")
+        bool, typer.Option("--config", help="Print the settings for a program that runs models, and exit.")
     ] = False,
     as_json: options.Json = False,
 ) -> None:
     """Let a language model ask, as an analyst with a cap of its own: a server of the Model Context Protocol.
 
-    It speaks on standard input and output, to a program that starts it: docs/how-to/let-a-model-ask.md. The catalog
+    The program that runs the model starts it and speaks with it on standard input and output. The catalog
     must have a cap for the analyst: a model may ask many questions.
 
     Example: hedgerow mcp --db demo/hospital.duckdb --catalog demo/hospital.yaml --config

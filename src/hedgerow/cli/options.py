@@ -1,5 +1,6 @@
 """The options that several commands share, each said once."""
 
+import os
 from typing import Annotated
 
 import typer
@@ -28,10 +29,24 @@ CatalogFile = Annotated[
         help="The catalog, a YAML file that declares what is protected.",
     ),
 ]
+
+
+def _ledger_of_catalog(ctx: typer.Context, ledger: str | None) -> str | None:
+    """Return the ledger; that of the project only together with the project's catalog."""
+    named, projects = ctx.params.get("catalog"), ctx.lookup_default("catalog")
+    source = ctx.get_parameter_source("ledger")
+    if source is None or source.name != "DEFAULT_MAP" or named is None or projects is None:
+        return ledger
+    return ledger if os.path.realpath(named) == os.path.realpath(projects) else None
+
+
 LedgerFile = Annotated[
     str | None,
     typer.Option(
-        "--ledger", metavar="FILE", help="The ledger, the record of spending; by default next to the catalog."
+        "--ledger",
+        metavar="FILE",
+        callback=_ledger_of_catalog,
+        help="The ledger, the record of spending; by default next to the catalog.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
@@ -61,7 +76,7 @@ Within = Annotated[
         "--within",
         metavar="W",
         help="The target error: 5% (or 0.05) of the value, abs:100 of its unit, 5%@1000 in groups of 1 000 or more. "
-        "The least that reaches it is spent; --epsilon is then the most.",
+        "The smallest sufficient epsilon is spent; --epsilon is then the limit.",
     ),
 ]
 Confidence = Annotated[
@@ -82,6 +97,14 @@ MaxRows = Annotated[
 MaxGroups = Annotated[
     int | None,
     typer.Option("--max-groups", metavar="N", help="Maximum number of groups of one person; it can only be lowered."),
+]
+Nonnegative = Annotated[
+    bool,
+    typer.Option("--nonnegative", help="Move counts and sums so that none is negative, and all still add up. Free."),
+]
+AddUp = Annotated[
+    bool,
+    typer.Option("--add-up", help="Make all tables about the same rows add up, or refuse the batch."),
 ]
 Bounds = Annotated[
     str | None,

@@ -7,7 +7,7 @@ import typer
 from hedgerow.cli import options
 from hedgerow.cli.errors import UsageError
 from hedgerow.cli.output import say_wrapped, show_table, write_json
-from hedgerow.cli.statements import asking, stated
+from hedgerow.cli.statements import asking, given_options
 from hedgerow.session.planning import read_plan
 
 
@@ -34,10 +34,10 @@ def plan(
     dialect: options.Dialect = None,
     as_json: options.Json = False,
 ) -> None:
-    """Show the budget that a year of reports takes, or the errors that a budget allows. Free; nothing is read.
+    """Show the budget that a year of reports takes, or the errors that a budget allows. Free.
 
     The plan lists reports (files of statements, as for `batch`) and how often each is published. Every time is a
-    purchase of its own. The command prints the smallest budget that carries all of them; with --fit it chooses prices
+    purchase of its own. The command prints the smallest budget that covers all of them; with --fit it chooses prices
     that use up the budget instead, and shows the errors that they buy.
 
     Example: hedgerow plan year.toml --fit --budget 6 --db demo/hospital.duckdb --catalog demo/hospital.yaml
@@ -45,7 +45,7 @@ def plan(
     if delta is not None and budget is None:
         raise UsageError("--delta requires --budget.")
     reports = read_plan(file)
-    given = stated(confidence=confidence, mechanism=mechanism)
+    given = given_options(confidence=confidence, mechanism=mechanism)
     with asking("", db=db, catalog=catalog, ledger=ledger, analyst=None, dialect=dialect) as database:
         granted = None if budget is None else (budget, database.budget.limit.delta if delta is None else delta)
         planned = database.plan(reports, budget=granted, fit=fit, **given)

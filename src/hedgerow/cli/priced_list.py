@@ -25,7 +25,7 @@ from hedgerow.session.quote import share_of
 from hedgerow.sql.statements import Statement, split_statements
 
 WHY_PLD = (
-    "PLD may be believed here, and only here: every question and every price is fixed before the first answer is "
+    "PLD is valid here, and only here: every question and every price is fixed before the first answer is "
     "seen. In a conversation the next question can depend on earlier answers, and there the ledger's filter decides."
 )
 

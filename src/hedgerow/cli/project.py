@@ -4,13 +4,14 @@ import json
 import os
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from hedgerow.catalog import Catalog, load_catalog
 from hedgerow.errors import HedgerowError
 from hedgerow.ledger.base import ANONYMOUS
 from hedgerow.session.project import FILE, URL, Project, find_project, read_project
 
-OPENED = {
+OPENED: dict[str, tuple[str, ...]] = {
     "batch": ("db", "catalog", "ledger", "analyst", "dialect", "epsilon", "delta", "confidence"),
     "publish": ("db", "catalog", "ledger", "analyst", "dialect", "epsilon", "delta", "confidence"),
     "query": ("db", "catalog", "ledger", "analyst", "dialect", "epsilon", "delta", "confidence"),
@@ -20,21 +21,27 @@ OPENED = {
     "calibrate": ("db", "catalog", "ledger", "analyst"),
     "check": ("db", "catalog"),
     "budget": ("db", "catalog", "ledger"),
-    "audit": ("catalog", "dialect"),
+    "prepare": ("db", "catalog", "ledger"),
+    "plan": ("db", "catalog", "ledger", "dialect", "confidence"),
+    "audit": ("db", "catalog", "dialect"),
+    "experiment ask": ("db", "catalog", "ledger", "analyst", "epsilon", "delta", "confidence"),
+    "ratio ab": ("db", "catalog", "ledger", "analyst"),
 }
 """Commands, and those of their options that a project sets."""
 
 
-def project_options() -> dict[str, dict[str, object]]:
+def project_options() -> dict[str, dict[str, Any]]:
     """Return defaults of options by command, from the nearest project file; none where there is no file."""
     project = find_project()
     if project is None:
         return {}
     known = _settings(project)
-    return {
-        command: {name: known[name] for name in names if known.get(name) is not None}
-        for command, names in OPENED.items()
-    }
+    defaults: dict[str, dict[str, Any]] = {}
+    for command, names in OPENED.items():
+        settings = {name: known[name] for name in names if known.get(name) is not None}
+        group, _, mode = command.partition(" ")
+        defaults.setdefault(group, {}).update({mode: settings} if mode else settings)
+    return defaults
 
 
 def _settings(project: Project) -> dict[str, object]:
@@ -46,6 +53,14 @@ def _settings(project: Project) -> dict[str, object]:
         "dialect": project.dialect,
         **project.defaults,
     }
+
+
+def is_project_here(database: str, catalog: Path) -> bool:
+    """True if commands in this folder open this database with this catalog without any option."""
+    project = find_project()
+    if project is None or project.catalog is None or Path(project.catalog).resolve() != catalog.resolve():
+        return False
+    return project.database in {database, str(Path(database).resolve())}
 
 
 def write_project(folder: Path, *, database: str, catalog: Path, ledger: Path) -> Path | None:

@@ -1,7 +1,13 @@
-"""The terminal of the shell: editing, history, highlighting and completion, with prompt_toolkit."""
+"""The terminal of the shell: editing, history, highlighting and completion, with prompt_toolkit.
+
+Completions are tables, columns and declared keys, functions and keywords. No row is read.
+"""
 
 import os
-from collections.abc import Iterable
+import re
+import string
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from prompt_toolkit import PromptSession
@@ -14,8 +20,8 @@ from pygments.lexers.sql import SqlLexer  # type: ignore[import-untyped]
 
 from hedgerow.cli.dot_commands import COMMANDS
 from hedgerow.cli.shell_session import DEFAULT, SETTINGS, text_formats
-from hedgerow.cli.sql_completion import complete_sql, quoted
-from hedgerow.session.tables import TableList
+from hedgerow.session.tables import ColumnInfo, TableInfo, TableList
+from hedgerow.sql.function_help import AGGREGATES, SCALARS
 from hedgerow.sql.statements import ends_statement
 
 FILES = (".read", ".export")
@@ -134,8 +140,111 @@ class PromptTerminal:
 
     def confirm(self, question: str) -> bool:
         """Ask yes or no; anything but y and yes is no, and so is Ctrl-D."""
-        asked: PromptSession[str] = PromptSession(f"{question} [y/N] ", history=InMemoryHistory())
+        prompt: PromptSession[str] = PromptSession(f"{question} [y/N] ", history=InMemoryHistory())
         try:
-            return asked.prompt().strip().lower() in {"y", "yes"}
+            return prompt.prompt().strip().lower() in {"y", "yes"}
         except EOFError:
             return False
+
+
+FUNCTIONS = (*(known.name for known in (*AGGREGATES, *SCALARS)), "ROW_NUMBER", "RANK", "LAG", "LEAD")
+KEYWORDS = (
+    *("SELECT", "FROM", "WHERE", "GROUP BY", "HAVING", "ORDER BY", "LIMIT", "WITH", "AS", "JOIN", "LEFT JOIN", "ON"),
+    *("USING", "UNION ALL", "DISTINCT", "CASE", "WHEN", "THEN", "ELSE", "END", "AND", "OR", "NOT", "IN", "BETWEEN"),
+    *("LIKE", "IS NULL", "IS NOT NULL", "FILTER (WHERE", "OVER (", "PARTITION BY", "WITHIN GROUP (", "ASC", "DESC"),
+    *("ROLLUP", "CUBE", "DATE", "INTERVAL", "TRUE", "FALSE", "NULL"),
+)
+
+WORD_CHARACTERS = f"{string.ascii_letters}{string.digits}_$"
+_QUALIFIER = re.compile(r"""(?:"((?:[^"]|"")*)"|([\w$]+))\.\Z""")
+_AFTER_FROM = re.compile(r"\b(?:FROM|JOIN)\s+\Z", re.IGNORECASE)
+_COMPARED = re.compile(
+    r"""(?:"((?:[^"]|"")*)"|([\w$]+))\s*(?:=|<>|!=|\bNOT\s+IN\s*\(|\bIN\s*\()\s*(?:'(?:[^']|'')*'\s*,\s*)*\Z""",
+    re.IGNORECASE,
+)
+_SOURCE = re.compile(
+    r"""\b(?:FROM|JOIN)\s+(?:"((?:[^"]|"")*)"|([\w$.]+))(?:\s+(?:AS\s+)?(?!ON\b|WHERE\b|GROUP\b|JOIN\b|LEFT\b|USING\b)([\w$]+))?""",
+    re.IGNORECASE,
+)
+_TEXTS = re.compile(r"'(?:[^']|'')*'|--[^\n]*|/\*.*?\*/", re.DOTALL)
+_PLAIN = re.compile(r"[A-Za-z_][\w$]*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A completion: its text, the number of characters before the cursor that it replaces, and its kind."""
+
+    text: str
+    replaces: int
+    kind: str
+
+
+def complete_sql(before: str, statement: str, tables: TableList) -> list[Candidate]:
+    """Return completions at the cursor of a statement; `before` is its part up to the cursor."""
+    code = _TEXTS.sub(lambda match: " " * len(match[0]), before)
+    if (start := code.rfind("'")) >= 0:
+        return list(_keys(before[:start], before[start + 1 :], statement, tables))
+    head = code.rstrip(WORD_CHARACTERS)
+    word = code[len(head) :]
+    return [
+        Candidate(text, len(word), kind)
+        for text, kind in _names(head, statement, tables)
+        if text.strip('"').lower().startswith(word.lower()) and (word or kind != "keyword")
+    ]
+
+
+def _names(head: str, statement: str, tables: TableList) -> Iterator[tuple[str, str]]:
+    """Yield the names that fit after `head`, the most probable first."""
+    sources = dict(_sources(statement, tables))
+    if qualifier := _QUALIFIER.search(head):
+        table = sources.get((qualifier[1] or qualifier[2]).lower())
+        yield from ((quoted(column.name), column.type) for column in (() if table is None else table.columns))
+        return
+    listed = [(quoted(table.name), "public table" if table.public else "table") for table in tables]
+    if _AFTER_FROM.search(head):
+        yield from listed
+        return
+    columns = [column for table in (_distinct(sources.values()) or tables) for column in table.columns]
+    yield from dict.fromkeys((quoted(column.name), column.type) for column in columns)
+    yield from listed
+    yield from ((f"{name}(", "function") for name in FUNCTIONS)
+    yield from ((name, "keyword") for name in KEYWORDS)
+
+
+def _sources(statement: str, tables: TableList) -> Iterator[tuple[str, TableInfo]]:
+    """Yield the tables that a statement reads, by name and by alias; the names are folded."""
+    known = {table.name.lower(): table for table in tables}
+    for match in _SOURCE.finditer(_TEXTS.sub(" ", statement)):
+        table = known.get((match[1] or match[2]).lower())
+        if table is not None:
+            yield table.name.lower(), table
+            if match[3]:
+                yield match[3].lower(), table
+
+
+def _keys(head: str, begun: str, statement: str, tables: TableList) -> Iterator[Candidate]:
+    """Yield the declared keys of the column that is compared with the text at the cursor."""
+    compared = _COMPARED.search(head)
+    if compared is None:
+        return
+    name = (compared[1] or compared[2]).lower()
+    sources = _distinct(dict(_sources(statement, tables)).values()) or tables
+    columns = [column for table in sources for column in table.columns if column.name.lower() == name]
+    for key in dict.fromkeys(key for column in columns for key in _texts(column)):
+        if key.lower().startswith(begun.lower()):
+            escaped = key.replace("'", "''")
+            yield Candidate(f"{escaped}'", len(begun), "key")
+
+
+def _texts(column: ColumnInfo) -> list[str]:
+    return [value for value in column.values or () if isinstance(value, str)]
+
+
+def _distinct(tables: Iterable[TableInfo]) -> list[TableInfo]:
+    return list({table.name: table for table in tables}.values())
+
+
+def quoted(name: str) -> str:
+    """Return a name as SQL writes it: in quotes where it is no plain word."""
+    escaped = name.replace('"', '""')
+    return name if _PLAIN.match(name) else f'"{escaped}"'

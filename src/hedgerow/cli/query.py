@@ -1,15 +1,17 @@
 """hedgerow query."""
 
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from hedgerow.answer import Answer, caption, notes, rich_table
 from hedgerow.cli import options
-from hedgerow.cli.errors import UsageError, pointing
+from hedgerow.cli.errors import UsageError, Words, in_words_of_command_line, pointing
 from hedgerow.cli.formats import FORMATS, output
 from hedgerow.cli.output import say, say_wrapped, show_table, waiting
-from hedgerow.cli.statements import asking, read_parameters, read_statements, stated
+from hedgerow.cli.statements import asking, given_options, read_parameters, read_statements
+from hedgerow.session.job import wait_for
 
 
 def query(
@@ -33,6 +35,7 @@ def query(
     mechanism: options.Mechanism = "auto",
     max_rows: options.MaxRows = None,
     max_groups: options.MaxGroups = None,
+    nonnegative: options.Nonnegative = False,
     bounds: options.Bounds = None,
     dialect: options.Dialect = None,
     form: Annotated[
@@ -46,8 +49,8 @@ def query(
 ) -> None:
     """Ask a question, pay for it, and get numbers with error bars.
 
-    The price is written to the ledger before a row is read, and is never given back. A refused question costs
-    nothing. What the owner set in the catalog can only be tightened here.
+    The price is written to the ledger before a row is read, and is never refunded. A refused question costs
+    nothing. Options can only tighten what the owner set.
 
     Example: hedgerow query "SELECT region, COUNT(*) FROM patients GROUP BY region" --db demo/hospital.duckdb
     --catalog demo/hospital.yaml --epsilon 0.1
@@ -59,7 +62,7 @@ def query(
     )
     if len(texts) > 1 and out is not None:
         raise UsageError("-o takes the answer of one statement.", hint="Ask the statements of the file one by one.")
-    given = stated(
+    given = given_options(
         epsilon=epsilon,
         delta=delta,
         within=within,
@@ -68,12 +71,13 @@ def query(
         mechanism=mechanism,
         max_rows=max_rows,
         max_groups=max_groups,
+        nonnegative=nonnegative,
         bounds=bounds,
     )
     with asking(texts[0], db=db, catalog=catalog, ledger=ledger, analyst=analyst, dialect=dialect) as database:
         for number, text in enumerate(texts):
             with pointing(catalog=catalog, query=text), waiting("asking the database"):
-                answer = database.sql(text, params=values or None, **given)
+                answer = wait_for(partial(database.sql, text, params=values or None, **given))
             if target is not None:
                 target.write(answer)
             else:
@@ -82,9 +86,12 @@ def query(
                 show_answer(answer, whole_notes=show_notes)
 
 
-def show_answer(answer: Answer, *, whole_notes: bool = False) -> None:
-    """Print the answer for people: a table, the meaning of ±, and each note once."""
+ONE_GROUP = "max_groups=1"
+
+
+def show_answer(answer: Answer, *, whole_notes: bool = False, words: Words = in_words_of_command_line) -> None:
+    """Print the answer for people: a table, the meaning of ±, and each note once, with options in these `words`."""
     show_table(rich_table(answer))
     say_wrapped(caption(answer))
     for note in notes(answer, whole=whole_notes):
-        say_wrapped(f"note: {note}".replace("max_groups=1", "--max-groups 1"))
+        say_wrapped(f"note: {note}".replace(ONE_GROUP, words(ONE_GROUP)))

@@ -6,7 +6,7 @@ import typer
 
 from hedgerow.cli import options
 from hedgerow.cli.output import say, show_table, write_json
-from hedgerow.cli.statements import asking, read_parameters, read_statement, stated
+from hedgerow.cli.statements import asking, given_options, read_parameters, read_statement
 from hedgerow.session.explain import Explanation
 from hedgerow.session.page import explanation_page, quote_page
 
@@ -48,7 +48,7 @@ def quote(
         explanation = database.explain(
             text,
             read_parameters(param or ()) or None,
-            **stated(
+            **given_options(
                 epsilon=epsilon,
                 delta=delta,
                 within=within,

@@ -1,6 +1,7 @@
 """hedgerow ratio: comparison of two groups, from counts or from a private table; and the design of experiments."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -18,10 +19,11 @@ from hedgerow.cli.ratio_page import (
     plan_page,
     table_page,
 )
-from hedgerow.cli.statements import asking, stated
+from hedgerow.cli.statements import asking, given_options
 from hedgerow.distributions import Noise
 from hedgerow.errors import ConditionNotMet, ParameterError
 from hedgerow.ratio import count_noise, detectable_ratio, epsilon_needed, lift, plan_experiment
+from hedgerow.session.job import wait_for
 
 Group = tuple[float, float]
 EPSILONS = (0.05, 0.1, 0.5, 1.0)
@@ -95,10 +97,10 @@ class _Experiment:
     @property
     def statement(self) -> str:
         """Return the question: three statistics of the same four counts, which are released once."""
-        asked = [f"{name}({self.outcome}, {self.treated}) AS {alias}" for alias, name in STATISTICS.items()]
+        columns = [f"{name}({self.outcome}, {self.treated}) AS {alias}" for alias, name in STATISTICS.items()]
         keys = [] if self.by is None else [self.by]
         tail = "" if self.by is None else " GROUP BY 1 ORDER BY 1"
-        return f"SELECT {', '.join([*keys, *asked])} FROM {self.table}{tail}"
+        return f"SELECT {', '.join([*keys, *columns])} FROM {self.table}{tail}"
 
 
 @ratio.command("ab")
@@ -155,15 +157,15 @@ def ab(
         )
     if db is None or catalog is None:
         raise UsageError("--table needs --db and --catalog.", hint="See `hedgerow ratio ab --help`.")
-    asked = stated(
+    query_options = given_options(
         epsilon=epsilon, delta=delta, confidence=confidence, mechanism=mechanism, min_frequency=min_frequency
     )
     if plot is not None:
-        _check_picture(plot)
+        check_picture(plot)
     text = experiment.statement
     tell(f"Asking: {text}")
     with asking(text, db=db, catalog=catalog, ledger=ledger, analyst=analyst, dialect=None) as database:
-        answer = database.sql(text, **asked)
+        answer = wait_for(partial(database.sql, text, **query_options))
     _from_table(answer, plot, as_json=as_json)
 
 
@@ -292,10 +294,6 @@ def _from_table(answer: Answer, plot: str | None, *, as_json: bool) -> None:
     if plot is not None:
         draw_table(plot, answer)
         tell(f"The relative risk is drawn in {plot}.")
-
-
-def _check_picture(plot: str) -> None:
-    check_picture(plot)
 
 
 def _needed(ratio_to_see: float, epsilons: list[float], **test: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - handed on

@@ -9,11 +9,11 @@ from rich.table import Table
 from rich.text import Text
 
 from hedgerow.answer import Answer, caption, notes
-from hedgerow.answer.captions import are_several, cells, chance
+from hedgerow.answer.captions import NO_POPULATION, about_people, are_several, cells, chance
 from hedgerow.answer.plain import on_one_line, shown
 from hedgerow.answer.plot import altair
 from hedgerow.cli.output import say, show_table
-from hedgerow.distributions import Gaussian, Noise
+from hedgerow.distributions import Noise
 from hedgerow.error_bars.intervals.interval import Interval
 from hedgerow.errors import ParameterError
 from hedgerow.ratio import Lift, RatioEstimate, forest_of, forest_plot, relative_risk, width_parts
@@ -93,8 +93,13 @@ def table_page(answer: Answer) -> None:
     if keys:
         say("the relative risk is 1 + lift; the difference of the rates is in --json")
     say(caption(answer))
-    for note in notes(answer, only=statistics[: 1 if keys else None]):
+    for note in (*notes(answer, only=statistics[: 1 if keys else None]), *empty_columns(answer)):
         say(f"note: {note}")
+
+
+def empty_columns(answer: Answer) -> tuple[str, ...]:
+    """Return the reason if an answer has no statistics about a population, whose columns are shown all the same."""
+    return () if about_people(answer) else (NO_POPULATION,)
 
 
 def draw_table(file: str, answer: Answer) -> None:
@@ -120,14 +125,10 @@ def plan_page(design: dict[str, Any]) -> None:
             table.add_row(epsilon_text(row), *(_figure(row[name]) for name in ("ratio", "lift")))
         show_table(table)
     if "epsilon_needed" in design:
-        _least_epsilon(design)
-
-
-def _least_epsilon(design: dict[str, Any]) -> None:
-    if design["epsilon_needed"] is None:
-        say(f"A relative risk of {design['ratio']:g} cannot be detected with these people, even without privacy.")
-    else:
-        say(f"A relative risk of {design['ratio']:g} is detected from epsilon {design['epsilon_needed']:g} on.")
+        if design["epsilon_needed"] is None:
+            say(f"A relative risk of {design['ratio']:g} cannot be detected with these people, even without privacy.")
+        else:
+            say(f"A relative risk of {design['ratio']:g} is detected from epsilon {design['epsilon_needed']:g} on.")
 
 
 def number_columns(*names: str) -> Table:
@@ -160,9 +161,8 @@ def _and_noise(groups: tuple[Group, Group], noise: Noise | None) -> str:
     """Return the part of a sentence about noise in the intervals."""
     if noise is None:
         return "; the counts are taken as exact"
-    size = noise.sigma if isinstance(noise, Gaussian) else noise.scale
     (x, n_x), (y, n_y) = groups
-    kind = f" and {type(noise).__name__} noise of size {size:.4g}"
+    kind = f" and {type(noise).__name__} noise of size {noise.size:.4g}"
     if not (0 < x < n_x and 0 < y < n_y):
         return kind
     wider = float(width_parts(x, y, n_x, n_y, noise=noise).widening)

@@ -20,7 +20,7 @@ requests = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_m
 
 @requests.callback()
 def _requests() -> None:
-    """Decide about questions that cost more than a service answers unseen. The owner's command.
+    """Grant or deny questions that a service answers only with approval. The owner's command.
 
     `list` shows the requests that wait, `grant` and `deny` decide. A granted question is answered once, when the
     analyst asks it again. All take --json.
@@ -100,7 +100,7 @@ def _decide(identifier: str, state: RequestState, config: str | None, *, as_json
 
 
 def _user() -> str:
-    """Return the name of whoever runs this command, for the record."""
+    """Return the name of the user who runs this command, for the record."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):

@@ -29,13 +29,13 @@ Config = Annotated[
 FIRST = {"owner": Role.OWNER, "analyst": Role.ANALYST}
 """Accounts that the first start makes, where only programs on this machine can connect."""
 
-DOORS = {"wire": "PostgreSQL", "http": "HTTP", "console": "Console"}
+INTERFACES = {"wire": "PostgreSQL", "http": "HTTP", "console": "Console"}
 
 
 def serve(
     *,
     config: Config = None,
-    check: Annotated[bool, typer.Option("--check", help="Check the settings, and end.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Check the settings, and exit.")] = False,
     as_json: options.Json = False,
 ) -> None:
     """Let others ask by psql, BI tools, HTTP or browser, with accounts, caps and limits. The owner's command.
@@ -76,14 +76,11 @@ def _check(configuration: Configuration, server: ModuleType, *, as_json: bool) -
         server.server_context(configuration.tls)
     server.check_datasets(configuration.datasets)
     if as_json:
-        write_json({"ok": True, "datasets": list(configuration.datasets), "store": _shown_store(configuration)})
+        write_json(
+            {"ok": True, "datasets": list(configuration.datasets), "store": configuration.store.partition("?")[0]}
+        )
     else:
         say(f"{configuration.path.name} is fine. Datasets: {', '.join(configuration.datasets)}.")
-
-
-def _shown_store(configuration: Configuration) -> str:
-    """Return the place of the accounts without the options of a URL."""
-    return configuration.store.partition("?")[0]
 
 
 def _first_accounts(configuration: Configuration) -> dict[str, Credentials] | None:
@@ -123,13 +120,13 @@ def connection_lines(
 
     Args:
         configuration: The settings.
-        addresses: Addresses by door.
+        addresses: Addresses by interface.
         accounts: Accounts that were made just now; empty if there were some before, None if there is none at all.
     """
-    schemes = dict.fromkeys(DOORS, configuration.scheme) | {"wire": "postgresql"}
-    urls = {door: f"{schemes[door]}://{address}" for door, address in addresses.items()}
+    schemes = dict.fromkeys(INTERFACES, configuration.scheme) | {"wire": "postgresql"}
+    urls = {interface: f"{schemes[interface]}://{address}" for interface, address in addresses.items()}
     lines = [f"hedgerow serves {', '.join(configuration.datasets)}. Ctrl-C stops it."]
-    lines += [f"  {DOORS[door]:<11} {url}" for door, url in urls.items()]
+    lines += [f"  {INTERFACES[interface]:<11} {url}" for interface, url in urls.items()]
     if accounts is None:
         return [*lines, "There are no accounts yet. Make one: hedgerow analyst add NAME --epsilon 0.5"]
     if not accounts:

@@ -27,7 +27,7 @@ def shell(
     analyst: options.Analyst = None,
     dialect: options.Dialect = None,
     command: Annotated[
-        str | None, typer.Option("-c", "--command", metavar="TEXT", help="Run statements and commands, and end.")
+        str | None, typer.Option("-c", "--command", metavar="TEXT", help="Run statements and commands, and exit.")
     ] = None,
     as_json: options.Json = False,
 ) -> int:

@@ -2,15 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from hedgerow.answer import Answer
-from hedgerow.cli.errors import INTERRUPTED, UsageError, guarded, pointing
+from hedgerow.cli.errors import INTERRUPTED, UsageError, guarded, in_words_of_shell, pointing
 from hedgerow.cli.formats import BINARY, FORMATS, Output
 from hedgerow.cli.output import say, show_table, tell, waiting
 from hedgerow.cli.query import show_answer
 from hedgerow.figures import percent
 from hedgerow.session.database import Database
+from hedgerow.session.job import wait_for
 from hedgerow.session.page import quote_page, spending
 
 Confirm = Callable[[str], bool]
@@ -99,7 +101,7 @@ class ShellSession:
                 self.finished = True
                 raise
 
-        status = guarded(run, as_json=self.mode == "json")
+        status = guarded(run, as_json=self.mode == "json", words=in_words_of_shell)
         self.status = self.status or status
         if status == INTERRUPTED and self.confirm is None:
             self.finished = True
@@ -112,9 +114,9 @@ class ShellSession:
                 tell("Not asked; nothing was paid.")
                 return
             with waiting("asking the database"):
-                self.answer = self.database.sql(statement, **self.options)
+                self.answer = wait_for(partial(self.database.sql, statement, **self.options))
         if self.mode == "table":
-            show_answer(self.answer)
+            show_answer(self.answer, words=in_words_of_shell)
         else:
             Output(self.mode, None).write(self.answer)
 
@@ -148,7 +150,9 @@ class ShellSession:
         if name not in FORMATS:
             raise UsageError(f"There is no format {name}.", hint=f"There are: {', '.join(text_formats())}.")
         if name in BINARY:
-            raise UsageError(f"{name} is no text for a terminal.", hint="Write the last answer with .export file.")
+            raise UsageError(
+                f"{name} cannot be printed on a terminal.", hint="Write the last answer with .export file."
+            )
         self.mode = name
 
     def set_value(self, name: str, text: str) -> None:

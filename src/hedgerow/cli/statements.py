@@ -14,22 +14,22 @@ from hedgerow.session.database import Database
 from hedgerow.sql.statements import split_statements
 
 
-def read_statement(stated: str) -> str:
+def read_statement(statement: str) -> str:
     """Return the statement itself, or for `-` the text on standard input."""
-    if stated != "-":
-        return stated
+    if statement != "-":
+        return statement
     try:
         return sys.stdin.read()
     except UnicodeDecodeError:
         raise UsageError("Standard input is not text in this terminal's encoding.", hint="Pass it as UTF-8.") from None
 
 
-def read_statements(stated: str | None, file: str | None) -> list[str]:
+def read_statements(statement: str | None, file: str | None) -> list[str]:
     """Return the statement of the command line, or all statements of a file."""
-    if (stated is None) == (file is None):
+    if (statement is None) == (file is None):
         raise UsageError("Pass one statement, or a file of statements with -f.")
-    if stated is not None:
-        return [read_statement(stated)]
+    if statement is not None:
+        return [read_statement(statement)]
     try:
         text = read_statement("-") if file == "-" else Path(str(file)).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
@@ -77,6 +77,6 @@ def asking(
         yield database
 
 
-def stated(**options: object) -> dict[str, Any]:
+def given_options(**options: object) -> dict[str, Any]:
     """Return the options that were given; the engine has defaults for the others."""
     return {name: value for name, value in options.items() if value is not None}

@@ -149,12 +149,12 @@ def unknown_size(
 
     Example: hedgerow tune unknown-size --epsilon-count 0.05 --beta 0.05 --lower 1 --upper 10
     """
-    asked = _read(lower, upper, gamma, delta, mechanism, plot, axes)
+    question = _read(lower, upper, gamma, delta, mechanism, plot, axes)
     rows = []
-    for epsilon, chance, ends in product(epsilon_count, beta, asked.ranges):
-        tuning = tuner.unknown_size(epsilon_count=epsilon, beta=chance, **_shared(asked, ends))
+    for epsilon, chance, ends in product(epsilon_count, beta, question.ranges):
+        tuning = tuner.unknown_size(epsilon_count=epsilon, beta=chance, **_shared(question, ends))
         rows.append({"epsilon_count": epsilon, "beta": chance, **_range(ends), **_tuning(tuning)})
-    _finish(asked, rows, sizes=size or [1_000.0, 1_000_000.0], beta=beta[0], as_json=as_json)
+    _finish(question, rows, sizes=size or [1_000.0, 1_000_000.0], beta=beta[0], as_json=as_json)
 
 
 @tune.command("known-size")
@@ -176,11 +176,11 @@ def known_size(
 
     Example: hedgerow tune known-size 9971 --epsilon-count 0.05 --beta 0.05 --lower 1 --upper 100
     """
-    asked = _read(lower, upper, gamma, delta, mechanism, plot, axes)
+    question = _read(lower, upper, gamma, delta, mechanism, plot, axes)
     rows, refusals = [], []
-    for epsilon, count, chance, ends in product(epsilon_count, noisy_counts, beta, asked.ranges):
+    for epsilon, count, chance, ends in product(epsilon_count, noisy_counts, beta, question.ranges):
         row = {"epsilon_count": epsilon, "noisy_count": count, "beta": chance, **_range(ends)}
-        tuning = _known(count, epsilon, chance, asked, ends)
+        tuning = _known(count, epsilon, chance, question, ends)
         if isinstance(tuning, ConditionNotMet):
             refusals.append(tuning)
             rows.append({**row, "epsilon_sum": None, "delta_sum": delta, "beta_sum": chance, "unmet": tuning.condition})
@@ -190,7 +190,7 @@ def known_size(
         raise refusals[0]
     for row in rows:
         row.pop("min_count", None)
-    _finish(asked, rows, sizes=noisy_counts, beta=beta[0], as_json=as_json)
+    _finish(question, rows, sizes=noisy_counts, beta=beta[0], as_json=as_json)
 
 
 @tune.command("split")
@@ -214,17 +214,17 @@ def split(
 
     Example: hedgerow tune split --size 10000 --size 100000 --epsilon 0.041 --beta 0.05 --lower 1 --upper 10
     """
-    asked = _read(lower, [upper], gamma, delta, mechanism, plot, axes)
-    table = tuner.split_budget(size, epsilon, beta=beta, **_shared(asked, asked.ranges[0]))
-    parts = 3 if isinstance(asked.ranges[0][0], tuple) else 2
-    _finish(replace(asked, delta=delta / parts), table.to_pylist(), sizes=size, beta=beta / parts, as_json=as_json)
+    question = _read(lower, [upper], gamma, delta, mechanism, plot, axes)
+    table = tuner.split_budget(size, epsilon, beta=beta, **_shared(question, question.ranges[0]))
+    parts = 3 if isinstance(question.ranges[0][0], tuple) else 2
+    _finish(replace(question, delta=delta / parts), table.to_pylist(), sizes=size, beta=beta / parts, as_json=as_json)
 
 
 def _known(
-    count: float, epsilon: float, beta: float, asked: _Question, ends: tuple[Any, Any]
+    count: float, epsilon: float, beta: float, question: _Question, ends: tuple[Any, Any]
 ) -> Tuning | ConditionNotMet:
     try:
-        return tuner.known_size(count, epsilon_count=epsilon, beta=beta, **_shared(asked, ends))
+        return tuner.known_size(count, epsilon_count=epsilon, beta=beta, **_shared(question, ends))
     except ConditionNotMet as refusal:
         return refusal
 
@@ -251,12 +251,12 @@ def _numbers(option: str, text: str) -> float | tuple[float, float]:
     return parts[0] if len(parts) == 1 else (parts[0], parts[1])
 
 
-def _shared(asked: _Question, ends: tuple[Any, Any]) -> dict[str, Any]:
-    return {**_range(ends), **_noise(asked)}
+def _shared(question: _Question, ends: tuple[Any, Any]) -> dict[str, Any]:
+    return {**_range(ends), **_noise(question)}
 
 
-def _noise(asked: _Question) -> dict[str, Any]:
-    return {"mechanism": asked.mechanism, "gamma": asked.gamma, "delta": asked.delta}
+def _noise(question: _Question) -> dict[str, Any]:
+    return {"mechanism": question.mechanism, "gamma": question.gamma, "delta": question.delta}
 
 
 def _range(ends: tuple[Any, Any]) -> dict[str, Any]:
@@ -272,13 +272,13 @@ def _tuning(tuning: Tuning) -> dict[str, Any]:
     }
 
 
-def _finish(asked: _Question, rows: list[dict[str, Any]], *, sizes: list[float], beta: float, as_json: bool) -> None:
+def _finish(question: _Question, rows: list[dict[str, Any]], *, sizes: list[float], beta: float, as_json: bool) -> None:
     """Draw, if requested; then print the table and the advice."""
-    if asked.plot is not None:
-        draw(asked.plot, sizes, asked.ranges, asked.axes, beta, _noise(asked))
-        tell(f"The budgets that will do are drawn in {asked.plot}.")
-    advice = [advise(lower=low, upper=high) for low, high in asked.ranges]
+    if question.plot is not None:
+        draw(question.plot, sizes, question.ranges, question.axes, beta, _noise(question))
+        tell(f"The budgets that meet the conditions are drawn in {question.plot}.")
+    advice = [advise(lower=low, upper=high) for low, high in question.ranges]
     if as_json:
-        write_json({**_noise(asked), "rows": rows, "advice": [asdict(advised) for advised in advice]})
+        write_json({**_noise(question), "rows": rows, "advice": [asdict(advised) for advised in advice]})
     else:
-        tune_page(rows, asked.ranges, advice)
+        tune_page(rows, question.ranges, advice)

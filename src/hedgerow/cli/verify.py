@@ -48,7 +48,13 @@ def verify(
     together = [compare_chains(results)] if len(results) > 1 and all(one.holds for one in results) else []
     holds = all(one.holds for one in results) and all(check.holds for check in together)
     if as_json:
-        several = {"ok": holds, "folders": [one.to_dict() for one in results], "history": [_plain(c) for c in together]}
+        several = {
+            "ok": holds,
+            "folders": [one.to_dict() for one in results],
+            "history": [
+                {"check": c.name, "ok": c.holds, "says": c.says, "problems": list(c.problems)} for c in together
+            ],
+        }
         write_json(results[0].to_dict() if len(results) == 1 else several)
     else:
         for one in results:
@@ -58,10 +64,6 @@ def verify(
         if holds and not all(one.pinned for one in results):
             say_wrapped(UNPINNED)
     raise typer.Exit(0 if holds else FAILED)
-
-
-def _plain(check: Check) -> dict[str, object]:
-    return {"check": check.name, "ok": check.holds, "says": check.says, "problems": list(check.problems)}
 
 
 def _show(one: FolderVerification) -> None:

@@ -5,6 +5,8 @@ whatever the keys of its rows, so its rows have the full weight and need no pair
 rows of each owner, which reads one column; the second step joins the owners with more rows, and aggregates like the
 plain query. Where people are counted, the other owners of each key are counted apart. The integers are those of
 `weights`.
+
+Where the owners beyond a limit are a known fact (`facts`), they take the place of the first step.
 """
 
 from math import isqrt
@@ -12,7 +14,7 @@ from math import isqrt
 from hedgerow.compile.caps import Names, most_size, people, same
 from hedgerow.compile.rows import RowForm, form_of, partial_sums, summed
 from hedgerow.compile.windows import window_steps
-from hedgerow.compiled import UNITS
+from hedgerow.compiled import HEAVY, PEOPLE, UNITS
 from hedgerow.dialects import Dialect
 from hedgerow.dialects.statement import Computed, Step
 from hedgerow.plan.nodes import Scan
@@ -39,7 +41,7 @@ def rows_within_limits(plan: PrivatePlan) -> int:
 
 
 def separates_crowded(plan: PrivatePlan, dialect: Dialect) -> bool:
-    """Return whether only the owners of many rows need pairs; it depends on plan and engine, never on the data.
+    """Return True if only the owners of many rows need pairs; it depends on plan and engine, never on the data.
 
     Without keys, the sums of each owner need no more than one shuffle. Joins are computed once, and a table is read
     again.
@@ -53,42 +55,88 @@ def separates_crowded(plan: PrivatePlan, dialect: Dialect) -> bool:
     return rows_within_limits(plan) >= MIN_ROWS
 
 
+def joins_heavy(plan: PrivatePlan, dialect: Dialect) -> bool:
+    """Return True if rows are read once and joined with the known owners beyond a limit."""
+    return dialect.windows and form_of(plan, dialect) is RowForm.GATHERED
+
+
 def crowded_steps(
     plan: PrivatePlan, dialect: Dialect, rows: str, names: Names, nonce: str | None, result: str
 ) -> list[Step]:
-    """Return the steps from `rows` to `result` (see `weights.weighing`).
+    """Return the steps from `rows` to `result` (see `weights.weighing`), which find the owners of many rows first."""
+    owners = f"SELECT o FROM {rows}{dialect.group_by(['o'])}"
+    crowded = f"{owners} HAVING {dialect.count()} > {rows_within_limits(plan)}"
+    steps = _joined_with(CROWDED, plan, dialect, rows, names, nonce, result, counted=nonce is not None)
+    return [Step(CROWDED, crowded, Computed.FIRST), *steps]
+
+
+def heavy_steps(
+    plan: PrivatePlan,
+    dialect: Dialect,
+    rows: str,
+    names: Names,
+    nonce: str | None,
+    result: str,
+    *,
+    tested: bool,
+    known_people: bool,
+) -> list[Step]:
+    """Return the same steps where the owners beyond a limit are known and, if so, the number of owners of each key."""
+    return _joined_with(
+        HEAVY, plan, dialect, rows, names, nonce, result, counted=tested, people_from=PEOPLE if known_people else None
+    )
+
+
+def _joined_with(
+    special: str,
+    plan: PrivatePlan,
+    dialect: Dialect,
+    rows: str,
+    names: Names,
+    nonce: str | None,
+    result: str,
+    *,
+    counted: bool,
+    people_from: str | None = None,
+) -> list[Step]:
+    """Return the steps from `rows` and the owners in `special` to `result`.
 
     In `parts`, the rows of all other owners are one pair for each key, which has no owner. It counts as zero rows, so
     it has the full weight.
     """
-    owners = f"SELECT o FROM {rows}{dialect.group_by(['o'])}"
-    crowded = f"{owners} HAVING {dialect.count()} > {rows_within_limits(plan)}"
     keys = "".join(f"{name}, " for name in names)
-    counted = f"CASE WHEN {CROWDED}.o IS NULL THEN 0 ELSE {dialect.count()} END AS n"
-    joined = dialect.join(rows, "left", CROWDED, f"{rows}.o = {CROWDED}.o")
-    parts = f"SELECT {keys}{CROWDED}.o AS o, {counted}{partial_sums(plan, dialect)} FROM {joined}"
-    steps = [
-        Step(CROWDED, crowded, Computed.FIRST),
-        dialect.step("parts", f"{parts}{dialect.group_by([*names, f'{CROWDED}.o'])}", once=False),
-    ]
-    if nonce is None and plan.selection is None and not people(plan):
+    rows_of = f"CASE WHEN {special}.o IS NULL THEN 0 ELSE {dialect.count()} END AS n"
+    joined = dialect.join(rows, "left", special, f"{rows}.o = {special}.o")
+    parts = f"SELECT {keys}{special}.o AS o, {rows_of}{partial_sums(plan, dialect)} FROM {joined}"
+    steps = [dialect.step("parts", f"{parts}{dialect.group_by([*names, f'{special}.o'])}", once=False)]
+    if not counted and not people(plan):
         return [*steps, *window_steps(plan, dialect, names, nonce, result)]
-    touching = f"SELECT DISTINCT {keys}{rows}.o AS o FROM {joined} WHERE {CROWDED}.o IS NULL"
-    others = f"SELECT {keys}{dialect.count()} AS others FROM ({touching}) AS touching{dialect.group_by(list(names))}"
+    if people_from is None:
+        touching = f"SELECT DISTINCT {keys}{rows}.o AS o FROM {joined} WHERE {special}.o IS NULL"
+        others = (
+            f"SELECT {keys}{dialect.count()} AS others FROM ({touching}) AS touching{dialect.group_by(list(names))}"
+        )
+    else:
+        others = f"SELECT {keys}owners AS others FROM {people_from}"
     return [
         *steps,
         *window_steps(plan, dialect, names, nonce, WEIGHED, owned="o IS NOT NULL"),
         dialect.step("other_owners", others, once=False),
-        dialect.step(result, _with_others(plan, dialect, names, nonce), once=False),
+        dialect.step(
+            result, _with_others(plan, dialect, names, nonce, all_counted=people_from is not None), once=False
+        ),
     ]
 
 
-def _with_others(plan: PrivatePlan, dialect: Dialect, names: Names, nonce: str | None) -> str:
-    """Add the other owners, each of which counts in full in all of its keys."""
-    others, one = "COALESCE(others, 0)", 1 << plan.weight_bits
+def _with_others(plan: PrivatePlan, dialect: Dialect, names: Names, nonce: str | None, *, all_counted: bool) -> str:
+    """Add the other owners, each of which counts in full in all of its keys.
+
+    With `all_counted`, `others` counts all owners, and those of `weighed` are subtracted.
+    """
+    others = f"(COALESCE(others, 0){' - owners' if all_counted else ''})"
     listed = [*(f"{WEIGHED}.{name} AS {name}" for name in names), f"owners + {others} AS owners"]
-    listed += [f"s{i} + CAST({others} AS {dialect.huge}) * {one} AS s{i}" for i in people(plan)]
+    listed += [f"s{i} + CAST({others} AS {dialect.huge}) * {1 << plan.weight_bits} AS s{i}" for i in people(plan)]
     listed += [f"s{i}" for i, _ in summed(plan)]
     listed += [f"{UNITS} + {others} AS {UNITS}"] if nonce is not None else []
-    joined = dialect.join(WEIGHED, "left", "other_owners", same(WEIGHED, "other_owners", names, dialect))
-    return f"SELECT {', '.join(listed)} FROM {joined}"
+    kind, match = ("left", same(WEIGHED, "other_owners", names, dialect)) if names else ("cross", None)
+    return f"SELECT {', '.join(listed)} FROM {dialect.join(WEIGHED, kind, 'other_owners', match)}"

@@ -11,8 +11,9 @@ The facts are small tables:
     codes   the keys of all rows of FROM, each with one bit of a 64-bit integer: the keys of an owner are then the
             bitwise OR of the bits of its rows, and no pairs of owner and key are made to count people per key.
     people  the number of owners of each key, over all rows of FROM: a statement without WHERE need not count them.
-    strays  a row, if some row of FROM does not lead to exactly one owner along its path. If there is none, the path
-            is not followed where nothing but the owner is read at its end.
+    strays  a row, if some row of FROM does not lead to exactly one owner along its path (`paths`).
+
+One more fact is as long as a table: its owner column, which replaces the path to the owner (`paths`).
 
 Privacy: all forms of a statement return the same keys and the same integers, so what is released does not depend on
 which of them runs. Facts never leave the backend. How long a statement takes may tell of them (SECURITY.md).
@@ -21,9 +22,12 @@ which of them runs. Facts never leave the backend. How long a statement takes ma
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Protocol
 
 from hedgerow.compile.caps import Names, most_size, owner_size, people, same
-from hedgerow.compile.queries import from_text
+from hedgerow.compile.crowded import heavy_steps, joins_heavy
+from hedgerow.compile.paths import beside_owners, strays, without_path
+from hedgerow.compile.queries import BesideOwners
 from hedgerow.compile.rows import ROWS, RowForm, form_of, key_columns, rows_clause, rows_steps, summed
 from hedgerow.compile.scalars import present, scalar
 from hedgerow.compile.weights import WEIGHTED, weighing
@@ -42,18 +46,22 @@ from hedgerow.compiled import (
 )
 from hedgerow.dialects import Dialect, is_bytewise
 from hedgerow.dialects.statement import Step
-from hedgerow.expressions.nodes import Call, Column, Expr, Literal
+from hedgerow.expressions.nodes import Column, Expr
 from hedgerow.expressions.types import Type
-from hedgerow.plan.facts import conjuncts
-from hedgerow.plan.nodes import From, Join, Release, Scan, inside, scans_of
+from hedgerow.plan.nodes import scans_of
 from hedgerow.privacy.plan import PrivatePlan
 from hedgerow.privacy.sums import ExactSum
 
 Weigh = Callable[[PrivatePlan, Dialect, str, Names, str | None], list[Step]]
 """A function that writes the steps from rows to weighted sums: `weights.weighing`, or one that relies on facts."""
 
-Write = Callable[[PrivatePlan, Weigh], Query]
-"""A function that writes a whole statement with such steps."""
+
+class Write(Protocol):
+    """A function that writes a whole statement with such steps; with `proof`, it also returns their column `beyond`."""
+
+    def __call__(self, plan: PrivatePlan, weigh: Weigh, *, proof: bool = False) -> Query:
+        """Write the statement."""
+
 
 HEAVY_ROWS, LIGHT_ROWS = "heavy_rows", "light_rows"
 BEYOND, WITHIN = "beyond", "within"
@@ -65,14 +73,13 @@ def with_shortcut(plan: PrivatePlan, dialect: Dialect, write: Write, *, surveys:
     `surveys` is False for the statement over the selected keys, in which people are not tested.
     """
     query = write(plan, weighing)
-    if not _is_kept(plan.release.owner):
+    if not _is_kept(plan.release.owner, dialect):
         return query
-    tested = surveys and plan.selection is not None
-    counted = tested or bool(people(plan))
+    tested, counted = surveys and plan.selection is not None, counts_people(plan, surveys=surveys)
     coded = dialect.codes and surveys and counted and form_of(plan, dialect) is not RowForm.EARLY
-    coded = coded and bool(plan.release.keys)
-    ownerless = None if counted else _without_path(plan)
-
+    coded = coded and bool(plan.release.keys) and not isinstance(plan.release.source, BesideOwners)
+    ownerless = None if counted else without_path(plan)
+    beside = beside_owners(plan, dialect)
     unfiltered = surveys and counted and not plan.release.where
 
     def form(over: PrivatePlan, *, heavy: bool = False, coded: bool = False, people: bool = False) -> Query:
@@ -84,22 +91,34 @@ def with_shortcut(plan: PrivatePlan, dialect: Dialect, write: Write, *, surveys:
         heavy=_heavy(plan, dialect),
         codes=_codes(plan, dialect) if coded else None,
         people=_people(plan, dialect) if unfiltered else None,
-        strays=None if ownerless is None else _strays(plan.release, ownerless.release.source, dialect),
+        strays=None if ownerless is None else strays(plan.release, ownerless.release.source, dialect),
         within=form(plan),
         within_coded=form(plan, coded=True) if coded else None,
         within_counted=form(plan, people=True) if unfiltered else None,
         apart=form(plan, heavy=True),
+        apart_counted=form(plan, heavy=True, people=True) if unfiltered and joins_heavy(plan, dialect) else None,
         apart_coded=form(plan, heavy=True, coded=True) if coded else None,
         ownerless=None if ownerless is None else form(ownerless),
+        owners=None if beside is None else beside[1],
+        owned=None if beside is None else with_shortcut(beside[0], dialect, write, surveys=surveys),
     )
     return replace(query, shortcut=shortcut)
 
 
-def _is_kept(owner: Expr) -> bool:
-    """Return whether owners that leave the engine and come back are the same owners: whole numbers and plain text."""
+def counts_people(plan: PrivatePlan, *, surveys: bool) -> bool:
+    """Return True if the number of owners is needed, to test it or as a measure."""
+    return (surveys and plan.selection is not None) or bool(people(plan))
+
+
+def _is_kept(owner: Expr, dialect: Dialect) -> bool:
+    """Return True if owners that leave the engine and come back are the same owners: whole numbers and plain text.
+
+    A value that is not what its column promises is seen when it is read (`backends.facts`).
+    """
     if not isinstance(owner, Column):
         return False
-    is_plain_text = owner.type is Type.TEXT and is_bytewise(owner) and owner.native.upper() == "VARCHAR"
+    without_length = owner.native.upper().partition("(")[0]
+    is_plain_text = owner.type is Type.TEXT and is_bytewise(owner) and without_length in dialect.plain_texts
     return owner.type is Type.INTEGER or is_plain_text
 
 
@@ -159,64 +178,6 @@ def _people(plan: PrivatePlan, dialect: Dialect) -> Query:
     return Query(dialect.statement_text(statement), tuple(names), ("owners",), types, statement=statement)
 
 
-def _strays(release: Release, base: From, dialect: Dialect) -> Query:
-    """Return the query for a row, if some row of `base` leads to no owner, or to several of them.
-
-    Where no table of the path has a key twice, a row of `base` meets at most one row of the whole path, and each of
-    them meets one if there are as many rows with the path as without.
-    """
-    along = f"FROM {from_text(release.source, dialect)} WHERE {scalar(release.owner, dialect)} IS NOT NULL"
-    counts = [f"(SELECT {dialect.count()} {rows})" for rows in (f"FROM {from_text(base, dialect)}", along)]
-    conditions = [f"{counts[0]} <> {counts[1]}"]
-    for scan, columns in _path(release.source):
-        named = [scalar(column, dialect) for column in columns]
-        repeated = f"SELECT {', '.join(named)} FROM {from_text(scan, dialect)}{dialect.group_by(named)}"
-        conditions.append(f"EXISTS ({repeated} HAVING {dialect.count()} > 1)")
-    return Query(f"SELECT 1 AS o WHERE {' OR '.join(conditions)}", ("o",), (), (arrow_type(release.owner),))
-
-
-def _path(source: From) -> list[tuple[Scan, list[Column]]]:
-    """Return the tables that were added to reach the owner, with the columns that they are joined on."""
-    steps = []
-    while isinstance(source, Join) and isinstance(source.right, Scan) and source.right.added and source.kind == "inner":
-        columns = _joined_on(source.condition, source.right.alias)
-        if not columns:
-            return []
-        steps.append((source.right, columns))
-        source = source.left
-    return steps
-
-
-def _joined_on(condition: Expr | None, alias: str) -> list[Column]:
-    """Return the columns of `alias` that equal columns of other tables; none if the condition is of another kind."""
-    columns: list[Column] = []
-    for part in [] if condition is None else conjuncts(condition):
-        if not isinstance(part, Call) or part.function != "equal":
-            return []
-        here = [side for side in part.arguments if isinstance(side, Column) and side.table == alias]
-        there = [side for side in part.arguments if isinstance(side, Column) and side.table != alias]
-        if len(here) != 1 or len(there) != 1:
-            return []
-        columns += here
-    return columns
-
-
-def _without_path(plan: PrivatePlan) -> PrivatePlan | None:
-    """Return the plan without the path to the owner, if nothing but the owner is read along it; or None."""
-    release = plan.release
-    path = _path(release.source)
-    if not path:
-        return None
-    base: From = release.source
-    for _ in path:
-        base = base.left if isinstance(base, Join) else base
-    added = {scan.alias for scan, _ in path}
-    parts = (base, release.where, release.keys, release.calls, plan.sums)
-    if any(isinstance(node, Column) and node.table in added for node in inside(parts)):
-        return None
-    return replace(plan, release=replace(release, source=base, owner=Literal(1, Type.INTEGER)))
-
-
 # The statements
 
 
@@ -240,13 +201,19 @@ def _known(
     """Steps from `rows` to `weighted`, as `weights.weighing` returns them."""
     if not known.heavy:
         return _plain_sums(plan, dialect, rows, names, WEIGHTED, known, bounded=nonce is not None)
-    is_heavy = f"EXISTS (SELECT 1 FROM {HEAVY} WHERE {HEAVY}.o = {rows}.o)"
+    if joins_heavy(plan, dialect):
+        tested, known_people = known.tested, known.people
+        return heavy_steps(plan, dialect, rows, names, nonce, WEIGHTED, tested=tested, known_people=known_people)
+    is_heavy = dialect.is_listed(f"{rows}.o", HEAVY, "o")
+    if isinstance(plan.release.source, BesideOwners):  # DuckDB estimates no rows for them, and would hash them all
+        is_heavy = f"CASE WHEN {rows}.o IN (SELECT o FROM {HEAVY}) THEN TRUE ELSE FALSE END"
     keys = "".join(f"{name}, " for name in names)
     numbers = ["owners", *([UNITS] if nonce is not None else []), *(f"s{i}" for i in range(len(plan.sums)))]
     added = ", ".join(f"{dialect.wide_total(name)} AS {name}" for name in numbers)
-    both = " UNION ALL ".join(f"SELECT {keys}{', '.join(numbers)} FROM {step}" for step in (BEYOND, WITHIN))
+    wide = ", ".join(f"CAST({name} AS {dialect.huge}) AS {name}" for name in numbers)
+    both = " UNION ALL ".join(f"SELECT {keys}{wide} FROM {step}" for step in (BEYOND, WITHIN))
     return [
-        dialect.step(HEAVY_ROWS, f"SELECT * FROM {rows} WHERE {is_heavy}", once=False),
+        dialect.step(HEAVY_ROWS, f"SELECT * FROM {rows} WHERE {is_heavy}", once=True),
         dialect.step(LIGHT_ROWS, f"SELECT * FROM {rows} WHERE NOT {is_heavy}", once=False),
         *weighing(plan, dialect, HEAVY_ROWS, names, nonce, result=BEYOND),
         *_plain_sums(plan, dialect, LIGHT_ROWS, names, WITHIN, known, bounded=nonce is not None),
@@ -260,13 +227,13 @@ def _plain_sums(
     plan: PrivatePlan, dialect: Dialect, rows: str, names: Names, result: str, known: _Known, *, bounded: bool
 ) -> list[Step]:
     """Steps from the rows of owners within all limits to `result`: each has the full weight, and counts everywhere."""
-    keys, one = "".join(f"{name}, " for name in names), 1 << plan.weight_bits
-    sums = "".join(f", {_plain_sum(i, total, plan, dialect)} AS s{i}" for i, total in summed(plan))
+    keys = "".join(f"{name}, " for name in names)
+    sums = "".join(f", {plain_sum(i, total, plan, dialect)} AS s{i}" for i, total in summed(plan))
     if not known.tested and not people(plan):
         query = f"SELECT {keys}0 AS owners{sums} FROM {rows}{dialect.group_by(list(names))}"
         return [dialect.step(result, query, once=False)]
     counted = f", owners AS {UNITS}" if bounded else ""
-    counted += "".join(f", CAST(owners AS {dialect.huge}) * {one} AS s{i}" for i in people(plan))
+    counted += "".join(f", {_full('owners', plan, dialect)} AS s{i}" for i in people(plan))
     steps = _people_by_code(dialect, rows, names) if known.coded else _people_by_pair(dialect, rows, names)
     if known.people:
         steps = [dialect.step("persons", f"SELECT {keys}owners FROM {PEOPLE}", once=False)]
@@ -284,15 +251,20 @@ def _plain_sums(
     ]
 
 
-def _plain_sum(index: int, total: ExactSum, plan: PrivatePlan, dialect: Dialect) -> str:
+def plain_sum(index: int, total: ExactSum, plan: PrivatePlan, dialect: Dialect) -> str:
     """Return a sum over rows at the full weight."""
     if form_of(plan, dialect) is RowForm.EARLY:
         text = dialect.wide_total(f"p{index}")
     elif total.grid is not None:
-        text = dialect.total(f"x{index}")
+        text = dialect.bounded_total(f"x{index}", total.reach)
     else:
         text = dialect.count("*" if present(total, dialect) is None else f"x{index}")
-    return f"COALESCE(CAST({text} AS {dialect.huge}), 0) * {1 << plan.weight_bits}"
+    return _full(text, plan, dialect)
+
+
+def _full(text: str, plan: PrivatePlan, dialect: Dialect) -> str:
+    """Return a sum times the full weight, in 128 bits; 0 over no rows."""
+    return dialect.weighed(f"COALESCE(CAST({text} AS {dialect.huge}), 0)", 1 << plan.weight_bits, "0")
 
 
 def _people_by_pair(dialect: Dialect, rows: str, names: Names) -> list[Step]:

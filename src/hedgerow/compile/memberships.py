@@ -80,7 +80,7 @@ class _Membership:
         return self.nested.arguments[0]
 
     def reads_only(self, aliases: frozenset[str]) -> bool:
-        """Return whether the outer expressions read only these relations."""
+        """Return True if the outer expressions read only these relations."""
         return all(table in aliases for expr in (*self.around, self.value) for table, _ in columns_of(expr))
 
     def joined(self, source: From) -> From:
@@ -154,9 +154,9 @@ def _untied(query: Select) -> tuple[Select, Ties] | None:
     if grouped is not None and free.source != grouped:
         return None
     if grouped is not None:
-        inner_ties, kept = _parted(grouped.where, names)
+        inner_ties, others = _parted(grouped.where, names)
         keys = tuple(Named(f"w{i}", inner) for i, (inner, _) in enumerate(inner_ties))
-        free = replace(free, source=replace(grouped, where=kept, keys=(*grouped.keys, *keys)))
+        free = replace(free, source=replace(grouped, where=others, keys=(*grouped.keys, *keys)))
         ties += tuple((_shown(key, grouped.alias), outer) for key, (_, outer) in zip(keys, inner_ties, strict=True))
     strangers = [node for node in inside(free) if isinstance(node, Column) and node.table not in names]
     return None if strangers else (free, ties)
@@ -185,7 +185,7 @@ def _tie(condition: Expr, names: frozenset[str]) -> tuple[Expr, Expr] | None:
 
 
 def _compares_as_grouped(inner: Expr, outer: Expr) -> bool:
-    """Return whether DISTINCT keeps one of all equal values, and comparison as text gives the same result."""
+    """Return True if DISTINCT keeps one of all equal values, and comparison as text gives the same result."""
     if inner.type is not outer.type:
         return False
     if inner.type is Type.TEXT:

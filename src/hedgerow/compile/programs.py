@@ -4,22 +4,23 @@
     measure  the weighted sums over the selected keys, if some key was not selected.
 
 Both start from `rows`: the private rows with owner, keys and the integers they add. Where each owner has one row, all
-weights are one, and the first pass is a plain aggregation.
+weights are one, and the first pass is a plain aggregation. Quantiles need a third statement: the weight of the rows in
+each bucket of each selected key (`bucket_weights`).
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from hedgerow.compile.buckets import bucket_weights
-from hedgerow.compile.caps import Names, by_hash, hashed, same
-from hedgerow.compile.declared import declared_tables
-from hedgerow.compile.facts import Weigh, Write, with_shortcut
-from hedgerow.compile.rows import ROWS, key_columns, narrowed, rows_clause, rows_steps
+from hedgerow.compile.caps import Names, by_hash, hashed, same, together
+from hedgerow.compile.facts import Weigh, Write, counts_people, with_shortcut
+from hedgerow.compile.optimistic import with_optimistic
+from hedgerow.compile.rows import ROWS, declared_tables, key_columns, narrowed, rows_clause, rows_steps
 from hedgerow.compile.scalars import bucket_number, condition, key, plain, row_sum, scalar
-from hedgerow.compile.weights import weighing
+from hedgerow.compile.weights import cap_steps, weighing
 from hedgerow.compiled import (
     ALL_KEYS,
+    BEYOND,
     BUCKET,
     KEY_INDEX,
     OWNER,
@@ -42,12 +43,19 @@ from hedgerow.privacy.ranks import Bucketing
 KEPT = "kept_rows"
 
 
-def program(plan: PrivatePlan, dialect: Dialect, nonce: str, *, shortcuts: bool = False) -> Program:
+def program(
+    plan: PrivatePlan, dialect: Dialect, nonce: str, *, shortcuts: bool = False, fixed: bool = False
+) -> Program:
     """Return the statements for `plan`; with `shortcuts`, also cheaper ones for rows that cannot change.
 
-    The sums of tables that are measured together are read by all their keys, in one statement.
+    With `fixed`, also short ones that prove their result, for rows that cannot change within a transaction.
+
+    The sums of tables that are measured together are read by all their keys, in one statement; it is the only one for
+    the grouping sets of one statement without a test of its groups.
     """
     if plan.marginal is not None and plan.marginal.together is not None:
+        if plan.selection is None and plan.release.keys == plan.marginal.together.finest.release.keys:
+            return program(plan.marginal.together.finest, dialect, nonce, shortcuts=shortcuts, fixed=fixed)
         tested = program(replace(plan, sums=(), noisy_sums=(), marginal=None), dialect, nonce)
         whole = program(plan.marginal.together.finest, dialect, nonce)
         return replace(tested, measure=whole.first_pass, declared=(*tested.declared, *whole.declared))
@@ -59,20 +67,23 @@ def program(plan: PrivatePlan, dialect: Dialect, nonce: str, *, shortcuts: bool 
         return Program(_short(plan, dialect), None, buckets, distinct, declared)
 
     def written(write: Write, *, surveys: bool = True) -> Query:
-        return with_shortcut(plan, dialect, write, surveys=surveys) if shortcuts else write(plan, weighing)
+        query = with_shortcut(plan, dialect, write, surveys=surveys) if shortcuts else write(plan, weighing)
+        if not fixed:
+            return query
+        return with_optimistic(query, plan, dialect, write, counted=counts_people(plan, surveys=surveys))
 
     if plan.keys.rule is KeyRule.ONE:
         return Program(written(partial(_scalar, dialect)), None, buckets, distinct)
     second = plan.selection is not None and bool(plan.sums)
     measure = written(partial(_measure, dialect), surveys=False) if second else None
-    return Program(written(partial(_survey, dialect, nonce)), measure, buckets, distinct, declared)
+    return Program(written(partial(_first_pass, dialect, nonce)), measure, buckets, distinct, declared)
 
 
 def _key_names(plan: PrivatePlan) -> Names:
     return {named.name: named.expr.type for named in plan.release.keys}
 
 
-def _made(
+def _query(
     statement: StatementParts, plan: PrivatePlan, dialect: Dialect, integers: tuple[str, ...], *, keyed: bool
 ) -> Query:
     keys = plan.release.keys if keyed else ()
@@ -84,6 +95,10 @@ def _sum_names(plan: PrivatePlan) -> tuple[str, ...]:
     return tuple(f"s{i}" for i in range(len(plan.sums)))
 
 
+def _proof(*, proof: bool) -> tuple[str, ...]:
+    return (BEYOND,) if proof else ()
+
+
 def _short(plan: PrivatePlan, dialect: Dialect) -> Query:
     """Return the plain aggregation, for one row per owner, and the number of owners."""
     sums = [f"{row_sum(total, dialect)} AS s{i}" for i, total in enumerate(plan.sums)]
@@ -92,21 +107,21 @@ def _short(plan: PrivatePlan, dialect: Dialect) -> Query:
     sql = f"SELECT {', '.join(columns)} {rows_clause(plan, dialect)}{dialect.group_by(texts)}"
     if plan.keys.rule is KeyRule.SELECTED:
         sql += f" HAVING {dialect.count()} >= {plan.minimum}"
-    return _made(StatementParts((), sql), plan, dialect, (UNITS, *_sum_names(plan)), keyed=True)
+    return _query(StatementParts((), sql), plan, dialect, (UNITS, *_sum_names(plan)), keyed=True)
 
 
-def _scalar(dialect: Dialect, plan: PrivatePlan, weigh: Weigh) -> Query:
+def _scalar(dialect: Dialect, plan: PrivatePlan, weigh: Weigh, *, proof: bool = False) -> Query:
     """Return the statement without keys: one group, and the number of its owners where they are tested."""
     tested = [UNITS] if plan.selection is not None else []
     integers = (*tested, *_sum_names(plan))
     if not integers:
-        return _made(StatementParts((), f"SELECT 0 AS {UNITS}"), plan, dialect, (UNITS,), keyed=False)
+        return _query(StatementParts((), f"SELECT 0 AS {UNITS}"), plan, dialect, (UNITS,), keyed=False)
     steps = [*rows_steps(plan, dialect), *weigh(plan, dialect, ROWS, {}, None)]
-    columns = ", ".join([*(f"owners AS {name}" for name in tested), *_sum_names(plan)])
-    return _made(dialect.statement(steps, f"SELECT {columns} FROM weighted"), plan, dialect, integers, keyed=False)
+    columns = ", ".join([*(f"owners AS {name}" for name in tested), *_sum_names(plan), *_proof(proof=proof)])
+    return _query(dialect.statement(steps, f"SELECT {columns} FROM weighted"), plan, dialect, integers, keyed=False)
 
 
-def _survey(dialect: Dialect, nonce: str, plan: PrivatePlan, weigh: Weigh) -> Query:
+def _first_pass(dialect: Dialect, nonce: str, plan: PrivatePlan, weigh: Weigh, *, proof: bool = False) -> Query:
     """Return the bounded owners per key and the sums over all keys; keys below the minimum never leave the engine.
 
     Where keys are declared and nothing is tested, the bounded owners are not computed.
@@ -114,8 +129,9 @@ def _survey(dialect: Dialect, nonce: str, plan: PrivatePlan, weigh: Weigh) -> Qu
     names = _key_names(plan)
     if plan.selection is None:
         steps = [*rows_steps(plan, dialect), *weigh(plan, dialect, ROWS, names, None)]
-        statement = dialect.statement(steps, f"SELECT {', '.join([*names, *_sum_names(plan)])} FROM weighted")
-        return _made(statement, plan, dialect, _sum_names(plan), keyed=True)
+        shown = ", ".join([*names, *_sum_names(plan), *_proof(proof=proof)])
+        statement = dialect.statement(steps, f"SELECT {shown} FROM weighted")
+        return _query(statement, plan, dialect, _sum_names(plan), keyed=True)
     steps = [
         *rows_steps(plan, dialect),
         *weigh(plan, dialect, ROWS, names, nonce),
@@ -124,21 +140,22 @@ def _survey(dialect: Dialect, nonce: str, plan: PrivatePlan, weigh: Weigh) -> Qu
         ),
     ]
     integers = (UNITS, ALL_KEYS, *_sum_names(plan))
-    listed = f"SELECT {', '.join([*names, *integers])} FROM bounded WHERE {UNITS} >= {plan.minimum}"
-    return _made(dialect.statement(steps, listed), plan, dialect, integers, keyed=True)
+    shown = ", ".join([*names, *integers, *_proof(proof=proof)])
+    listed = f"SELECT {shown} FROM bounded WHERE {UNITS} >= {plan.minimum}"
+    return _query(dialect.statement(steps, listed), plan, dialect, integers, keyed=True)
 
 
-def _measure(dialect: Dialect, plan: PrivatePlan, weigh: Weigh) -> Query:
+def _measure(dialect: Dialect, plan: PrivatePlan, weigh: Weigh, *, proof: bool = False) -> Query:
     """Return the weighted sums over the selected keys, identified by their index."""
-    kept = f"SELECT {ROWS}.*, {KEY_INDEX} FROM {ROWS} JOIN {SELECTED} ON {_selected(plan, dialect)}"
+    selected = f"SELECT {ROWS}.*, {KEY_INDEX} FROM {ROWS} JOIN {SELECTED} ON {_selected(plan, dialect)}"
     steps = [
         *rows_steps(plan, dialect),
-        dialect.step(KEPT, kept, once=False),
+        dialect.step(KEPT, selected, once=False),
         *weigh(plan, dialect, KEPT, {KEY_INDEX: Type.INTEGER}, None),
     ]
     integers = (KEY_INDEX, *_sum_names(plan))
-    statement = dialect.statement(steps, f"SELECT {', '.join(integers)} FROM weighted")
-    return _made(statement, plan, dialect, integers, keyed=False)
+    shown = ", ".join([*integers, *_proof(proof=proof)])
+    return _query(dialect.statement(steps, f"SELECT {shown} FROM weighted"), plan, dialect, integers, keyed=False)
 
 
 def _selected(plan: PrivatePlan, dialect: Dialect) -> str:
@@ -152,7 +169,7 @@ def _buckets(plan: PrivatePlan, bucketing: Bucketing, dialect: Dialect) -> Query
     steps += bucket_weights(plan, bucketing, dialect, KEPT)
     names = (KEY_INDEX, BUCKET, WEIGHT)
     statement = dialect.statement(steps, f"SELECT {', '.join(names)} FROM bucketed")
-    return _made(statement, plan, dialect, names, keyed=False)
+    return _query(statement, plan, dialect, names, keyed=False)
 
 
 def _placed(plan: PrivatePlan, column: str, name: str, dialect: Dialect) -> list[Step]:
@@ -160,11 +177,11 @@ def _placed(plan: PrivatePlan, column: str, name: str, dialect: Dialect) -> list
     owner = f"{scalar(plan.release.owner, dialect)} AS o"
     rows = f"SELECT {', '.join([*key_columns(plan, dialect), owner, column])} {rows_clause(plan, dialect)}"
     if plan.keys.rule is KeyRule.ONE:
-        kept = dialect.step(KEPT, f"SELECT o, {name}, 0 AS {KEY_INDEX} FROM {ROWS}", once=False)
+        selected = dialect.step(KEPT, f"SELECT o, {name}, 0 AS {KEY_INDEX} FROM {ROWS}", once=False)
     else:
         joined = f"{ROWS} JOIN {SELECTED} ON {_selected(plan, dialect)}"
-        kept = dialect.step(KEPT, f"SELECT o, {name}, {KEY_INDEX} FROM {joined}", once=True)
-    return [dialect.step(ROWS, rows, once=False), kept]
+        selected = dialect.step(KEPT, f"SELECT o, {name}, {KEY_INDEX} FROM {joined}", once=True)
+    return [dialect.step(ROWS, rows, once=False), selected]
 
 
 def _distinct(plan: PrivatePlan, counted: Distinct, dialect: Dialect, nonce: str) -> Query:
@@ -179,9 +196,9 @@ def _distinct(plan: PrivatePlan, counted: Distinct, dialect: Dialect, nonce: str
     if counted.flow:
         numbers = f"DENSE_RANK() OVER (ORDER BY o) AS {OWNER}, DENSE_RANK() OVER (ORDER BY v) AS {VALUE}"
         statement = dialect.statement(steps, f"SELECT {KEY_INDEX}, {numbers} FROM chosen")
-        return _made(statement, plan, dialect, (KEY_INDEX, OWNER, VALUE), keyed=False)
+        return _query(statement, plan, dialect, (KEY_INDEX, OWNER, VALUE), keyed=False)
     count = f"SELECT {KEY_INDEX}, {dialect.count('DISTINCT v')} AS {VALUE} FROM chosen{dialect.group_by([KEY_INDEX])}"
-    return _made(dialect.statement(steps, count), plan, dialect, (KEY_INDEX, VALUE), keyed=False)
+    return _query(dialect.statement(steps, count), plan, dialect, (KEY_INDEX, VALUE), keyed=False)
 
 
 def _value_pairs(plan: PrivatePlan, counted: Distinct, dialect: Dialect, rows: str, nonce: str) -> list[Step]:
@@ -216,3 +233,41 @@ def _first(maximum: int, rows: str, names: Sequence[str], within: Sequence[str],
     listed = ", ".join(names)
     turn = f"ROW_NUMBER() OVER (PARTITION BY {', '.join(within)} ORDER BY {order}) AS turn"
     return f"SELECT {listed} FROM (SELECT {listed}, {turn} FROM {rows}) AS turns WHERE turn <= {maximum}"
+
+
+def bucket_weights(plan: PrivatePlan, bucketing: Bucketing, dialect: Dialect, rows: str) -> list[Step]:
+    """Return the steps from `rows` (owner, bucket, key index) to `bucketed`: the weight of each bucket of each key.
+
+    The weight of a pair of owner and key is the same in every bucket. Where people are weighed, it is shared by those
+    rows of the pair that are in a bucket; elsewhere by all of them.
+    """
+    plan = replace(plan, bounding=bucketing.limits(plan.bounding))
+    not_null_rows = f"FROM {rows} WHERE {BUCKET} IS NOT NULL{dialect.group_by([KEY_INDEX, BUCKET])}"
+    if not plan.bounding.weighted:
+        return [
+            dialect.step(
+                "bucketed", f"SELECT {KEY_INDEX}, {BUCKET}, {dialect.count()} AS {WEIGHT} {not_null_rows}", once=False
+            )
+        ]
+    counts = f"SELECT {KEY_INDEX}, {BUCKET}, CAST({dialect.count()} AS {dialect.huge}) AS t {not_null_rows}"
+    one = 1 << plan.weight_bits
+    names: Names = {KEY_INDEX: Type.INTEGER} if plan.bounding.grouped else {}
+    keys = "".join(f"{name}, " for name in names)
+    sharing = f"{rows} WHERE {BUCKET} IS NOT NULL" if bucketing.by_person else rows
+    parts = f"SELECT {keys}o, {dialect.count()} AS n FROM {sharing}{dialect.group_by([*names, 'o'])}"
+    pairs = f"{rows} JOIN light ON {together(rows, 'light', names, dialect)}"
+    lost = f"SELECT {rows}.{KEY_INDEX} AS {KEY_INDEX}, {BUCKET}, {dialect.total('gap')} AS m"
+    lost += f" FROM {pairs} WHERE {BUCKET} IS NOT NULL"
+    left = f"{dialect.weighed('t', one, 'COALESCE(m, 0)')} AS {WEIGHT}"
+    joined = f"whole LEFT JOIN surplus ON whole.{KEY_INDEX} = surplus.{KEY_INDEX} AND whole.{BUCKET} = surplus.{BUCKET}"
+    return [
+        dialect.step("parts", parts, once=True),
+        *cap_steps(plan, dialect, names),
+        dialect.step("whole", counts, once=False),
+        dialect.step("surplus", f"{lost}{dialect.group_by([f'{rows}.{KEY_INDEX}', BUCKET])}", once=False),
+        dialect.step(
+            "bucketed",
+            f"SELECT whole.{KEY_INDEX} AS {KEY_INDEX}, whole.{BUCKET} AS {BUCKET}, {left} FROM {joined}",
+            once=False,
+        ),
+    ]

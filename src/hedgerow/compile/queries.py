@@ -1,15 +1,21 @@
-"""Relations as SQL text: whole queries, FROM trees, nested queries and windows."""
+"""Relations as SQL text: whole queries, FROM trees, nested queries and windows.
 
-from collections.abc import Sequence
+Some engines use an index only for joins on columns: SQLite converts a timestamp with a Python function and would call
+it for every pair of rows. For these, each value that a join compares is computed once for each row of the right side,
+as an additional column.
+"""
+
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from hedgerow.compile.join_keys import has_equality, with_join_keys
 from hedgerow.compile.memberships import with_memberships_joined
 from hedgerow.compile.scalars import condition, plain, render, render_condition, scalar
-from hedgerow.dialects import Dialect, Over, SummaryCall
+from hedgerow.compiled import OWNERS
+from hedgerow.dialects import Dialect, ExactAggregateCall, Over
 from hedgerow.errors import InternalError
-from hedgerow.expressions.nodes import Call, Column, Expr, Literal, Nested, Order, Window, walk
+from hedgerow.expressions.nodes import Call, Column, Expr, Literal, Nested, Order, Window, columns_of, walk
 from hedgerow.expressions.types import Type
+from hedgerow.plan.facts import conjuncts
 from hedgerow.plan.nodes import (
     AggregateCall,
     Derived,
@@ -28,6 +34,11 @@ from hedgerow.plan.nodes import (
 )
 
 OWNER = "o"
+
+
+@dataclass(frozen=True, slots=True)
+class BesideOwners(Scan):
+    """All rows of a table, with the owner of each beside it, by position (`compile.paths`)."""
 
 
 def query_text(query: Query, dialect: Dialect) -> str:
@@ -83,7 +94,8 @@ def from_text(source: From, dialect: Dialect) -> str:
         if read & dialect.out_of_sight:
             raise dialect.lacks("a query in FROM that refers to a row around it")
     if isinstance(source, Scan):
-        return f"{dialect.table(source.table)} AS {source.alias}"
+        beside = f" POSITIONAL JOIN {OWNERS}" if isinstance(source, BesideOwners) else ""
+        return f"{dialect.table(source.table)} AS {source.alias}{beside}"
     if isinstance(source, Derived):
         text = query_text(source.query, dialect)
         return f"({dialect.repartitioned(text) if isinstance(source, Repartitioned) else text}) AS {source.alias}"
@@ -92,7 +104,7 @@ def from_text(source: From, dialect: Dialect) -> str:
     if isinstance(source, Grouped):
         return f"({_grouped(source, dialect)}) AS {source.alias}"
     if isinstance(source, Values):
-        return _values(source, dialect)
+        return dialect.values([[scalar(cell, dialect) for cell in row] for row in source.rows], source.alias)
     raise InternalError("A released table has no place in the database.")
 
 
@@ -137,8 +149,8 @@ def _call(call: AggregateCall, dialect: Dialect) -> str:
 
 
 def _summary(call: AggregateCall | Window, over: Over | None, dialect: Dialect) -> str:
-    return dialect.summary(
-        SummaryCall(
+    return dialect.exact_aggregate(
+        ExactAggregateCall(
             call.function,
             tuple(scalar(argument, dialect) for argument in call.arguments),
             tuple(argument.type for argument in call.arguments),
@@ -148,10 +160,6 @@ def _summary(call: AggregateCall | Window, over: Over | None, dialect: Dialect) 
             arguments=call.arguments,
         )
     )
-
-
-def _values(values: Values, dialect: Dialect) -> str:
-    return dialect.values([[scalar(cell, dialect) for cell in row] for row in values.rows], values.alias)
 
 
 def where_text(where: Sequence[Expr], dialect: Dialect) -> str:
@@ -188,7 +196,7 @@ def _(expr: Window, dialect: Dialect) -> str:
 @render.register
 def _(expr: Nested, dialect: Dialect) -> str:
     if not isinstance(expr.query, Select | SetOperation):
-        raise InternalError("A nested query that is none.")
+        raise InternalError("A nested query has no statement.")
     if expr.kind == "scalar":
         return dialect.one_value(query_text(expr.query, dialect.inside(expr.outer)), _over_nothing(expr.query, dialect))
     membership = dialect.predicate(_membership(expr, dialect))
@@ -207,7 +215,7 @@ def _(expr: Nested, dialect: Dialect) -> str:
 def _membership(expr: Nested, dialect: Dialect) -> str:
     """Return EXISTS or IN as a condition."""
     if not isinstance(expr.query, Select | SetOperation):
-        raise InternalError("A nested query that is none.")
+        raise InternalError("A nested query has no statement.")
     text = query_text(expr.query, dialect.inside(expr.outer))
     if expr.kind == "exists":
         return f"EXISTS ({text})"
@@ -226,3 +234,51 @@ def _over_nothing(query: Query, dialect: Dialect) -> str | None:
         return Literal(0, Type.INTEGER) if calls[node.name] == "COUNT" else Literal(None, Type.NULL)
 
     return scalar(rewrite(query.columns[0].expr, swap), dialect)
+
+
+EQUAL = frozenset({"equal", "is_not_distinct"})
+SAME = EQUAL | {"same_text"}
+DEAR = frozenset({Type.TIME, Type.TIMESTAMP})
+"""Types whose values are worth computing once even where the join is also on a stored column."""
+
+
+def with_join_keys(join: Join, right: str, dialect: Dialect) -> tuple[str, Expr | None]:
+    """Return the right side of a join and its condition, with a column for each computed value in the condition.
+
+    No row is added or dropped, and the same values are compared.
+    """
+    if join.condition is None or isinstance(join.right, Join) or not dialect.indexes_columns_alone:
+        return right, join.condition
+    alias = join.right.alias
+    sides = [side for part in conjuncts(join.condition) for side in _sides_of(part, alias)]
+    computed = [side for side in sides if not dialect.is_stored(side)]
+    if len(computed) < len(sides):
+        computed = [side for side in computed if side.type in DEAR]
+    if not computed:
+        return right, join.condition
+    names = (name for number in range(2**31) if (name := f"hedgerow_key{number}") not in right)
+    keys = {side: Column(next(names), side.type, collated=False, table=alias) for side in dict.fromkeys(computed)}
+    listed = [f"{scalar(side, dialect)} AS {dialect.identifier(key.name)}" for side, key in keys.items()]
+    written = dialect.computed_once(f"SELECT {', '.join(listed)}, {alias}.* FROM {right}")
+    match = rewrite(join.condition, lambda node: keys.get(node) if isinstance(node, Call | Column) else None)
+    return f"({written}) AS {alias}", match
+
+
+def has_equality(join: Join) -> bool:
+    """Return True if the condition of a join requires a value of the left side to equal one of the right side."""
+    if join.condition is None or isinstance(join.right, Join):
+        return False
+    parts, alias = conjuncts(join.condition), join.right.alias
+    alternatives = any(isinstance(part, Call) and part.function == "or" for part in walk(join.condition))
+    return not alternatives and any(True for part in parts for _ in _sides_of(part, alias, SAME))
+
+
+def _sides_of(condition: Expr, alias: str, equalities: frozenset[str] = EQUAL) -> Iterator[Expr]:
+    """Yield the side of an equality that reads only this relation, where the other side does not read it."""
+    if not isinstance(condition, Call) or condition.function not in equalities:
+        return
+    for side, other in (condition.arguments, condition.arguments[::-1]):
+        read, read_beside = ({table for table, _ in columns_of(part_read)} for part_read in (side, other))
+        is_plain = all(isinstance(part, Column | Literal | Call) for part in walk(side))
+        if is_plain and read == {alias} and read_beside and alias not in read_beside:
+            yield side

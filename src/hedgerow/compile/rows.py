@@ -7,21 +7,29 @@
 
 All forms give the same integers: sums of integers may be taken in any order, and for an inner join on one column the
 sum over pairs of rows is, for each row of one side, the sum over the rows of the other side that have its value.
+
+Few declared keys are listed in the statement; many are loaded as a table before it, because an engine takes seconds to
+read a statement of a hundred thousand constants, and milliseconds to read a table.
 """
 
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import lru_cache
+from hashlib import sha256
 
-from hedgerow.compile.declared import among_declared
+import pyarrow as pa
+
 from hedgerow.compile.memberships import with_memberships_joined
 from hedgerow.compile.queries import from_text
 from hedgerow.compile.scalars import condition, key, present, scalar, term
+from hedgerow.compiled import DECLARED, KEY_INDEX, VALUE
 from hedgerow.dialects import Dialect
 from hedgerow.dialects.statement import Computed, Step
 from hedgerow.errors import InternalError
+from hedgerow.expressions.facts import declared_values
 from hedgerow.expressions.nodes import Call, Column, Expr, Nested, Window, walk
 from hedgerow.expressions.types import Type
-from hedgerow.plan.nodes import Join, Scan
+from hedgerow.plan.nodes import Join, Named, Release, Scan
 from hedgerow.privacy.plan import PrivatePlan
 from hedgerow.privacy.sums import ExactSum, SumKind
 
@@ -40,11 +48,12 @@ class RowForm(Enum):
 def form_of(plan: PrivatePlan, dialect: Dialect) -> RowForm:
     """Choose the form of a plan's rows; the choice depends on the plan and the engine, never on the data.
 
-    A join is better computed once; a table is better read twice than grouped, if there is only one group.
+    A join is better computed once; a table is better read twice than grouped, if there is only one group. Where an
+    owner has one key, there are no more pairs than owners.
     """
     if plan.release.keys and _split(plan) is not None:
         return RowForm.EARLY
-    joined = not plan.release.keys and not isinstance(plan.release.source, Scan)
+    joined = (plan.release.one_key or not plan.release.keys) and not isinstance(plan.release.source, Scan)
     return RowForm.GATHERED if dialect.gathers or joined else RowForm.SINGLE
 
 
@@ -115,7 +124,8 @@ def partial_sums(plan: PrivatePlan, dialect: Dialect) -> str:
     texts = []
     for i, total in summed(plan):
         counted = "*" if present(total, dialect) is None else f"x{i}"
-        texts.append(f", {dialect.count(counted) if total.grid is None else dialect.total(f'x{i}')} AS p{i}")
+        text = dialect.count(counted) if total.grid is None else dialect.bounded_total(f"x{i}", total.reach)
+        texts.append(f", {text} AS p{i}")
     return "".join(texts)
 
 
@@ -149,7 +159,7 @@ def _is_number(expr: Expr) -> bool:
 
 
 def _apart(plan: PrivatePlan, keys: Scan, rows: Scan) -> bool:
-    """Return whether the keys read only one side, and conditions and sums only the other."""
+    """Return True if the keys read only one side, and conditions and sums only the other."""
     release = plan.release
     parts = [*release.where]
     parts += [part for total in plan.sums for part in (total.value, total.other, total.filter) if part is not None]
@@ -187,3 +197,50 @@ def _early(plan: PrivatePlan, dialect: Dialect) -> list[Step]:
         dialect.step(EARLY, f"{sums}{dialect.group_by(['o'])}", once=False),
         dialect.step(ROWS, rows, once=False),
     ]
+
+
+MAX_LISTED = 200
+"""Maximum number of declared values of a column that are written into the statement."""
+
+LOADED = {Type.TEXT: pa.string(), Type.INTEGER: pa.int64(), Type.FLOAT: pa.float64(), Type.DECIMAL: pa.float64()}
+"""Arrow types of loaded values, by the type of the key. Decimals are compared with declared numbers as doubles."""
+
+Values = tuple[str | int | float | bool, ...]
+
+
+def declared_tables(release: Release) -> tuple[tuple[str, pa.Table], ...]:
+    """Return the tables to load before the statements of this release, by name: values and their indices."""
+    tables = []
+    for named in release.keys:
+        values = _loaded_values(named)
+        if values is not None:
+            column = pa.array(values, type=LOADED[named.expr.type])
+            index = pa.array(range(len(values)), type=pa.int64())
+            tables.append((_table_name(named.expr.type, values), pa.table({VALUE: column, KEY_INDEX: index})))
+    return tuple(tables)
+
+
+def among_declared(release: Release, dialect: Dialect) -> list[str]:
+    """Return the conditions that keys are among the declared values. NULL is never among them."""
+    conditions = []
+    for named in release.keys:
+        values, text = _loaded_values(named), key(named.expr, dialect)
+        if values is not None:
+            compared = dialect.as_double(text, named.expr) if named.expr.type is Type.DECIMAL else text
+            table = _table_name(named.expr.type, values)
+            conditions.append(f"{compared} IN (SELECT {table}.{VALUE} FROM {table})")
+        elif (listed := declared_values(named.expr)) is not None:
+            conditions.append(f"{text} IN ({', '.join(dialect.constant(value) for value in listed)})")
+    return conditions
+
+
+def _loaded_values(named: Named) -> Values | None:
+    """Return the values of a key that are loaded as a table; None if they are listed, or not declared."""
+    values = declared_values(named.expr)
+    return values if values is not None and len(values) > MAX_LISTED and named.expr.type in LOADED else None
+
+
+@lru_cache(maxsize=16)
+def _table_name(kind: Type, values: Values) -> str:
+    """Return a name that depends on the values: the releases of one statement may have keys of the same name."""
+    return f"{DECLARED}{kind.value}_{sha256(repr(values).encode()).hexdigest()[:16]}"

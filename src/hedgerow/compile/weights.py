@@ -25,6 +25,8 @@ from hedgerow.compile.windows import window_steps
 from hedgerow.compiled import UNITS
 from hedgerow.dialects import Dialect
 from hedgerow.dialects.statement import Step
+from hedgerow.expressions.nodes import Column
+from hedgerow.plan.nodes import Scan
 from hedgerow.privacy.plan import PrivatePlan
 from hedgerow.privacy.sums import ExactSum
 
@@ -38,12 +40,16 @@ def weighing(
 
     With a nonce, the result also has the bounded number of owners, in which each owner counts in at most C keys.
     """
-    form = form_of(plan, dialect)
+    form, one_key = form_of(plan, dialect), plan.release.one_key
     keys = "".join(f"{name}, " for name in names)
-    pairs = f"SELECT {keys}o, {_pair(plan, dialect, form)} FROM {rows}{dialect.group_by([*names, 'o'])}"
+    paired = form is RowForm.GATHERED and bool(names) and not one_key
+    source = dialect.by_owner(rows) if paired and not _is_bucketed(plan, dialect) else rows
+    pairs = f"SELECT {keys}o, {_pair(plan, dialect, form)} FROM {source}{dialect.group_by([*names, 'o'])}"
     if separates_crowded(plan, dialect):
         return crowded_steps(plan, dialect, rows, names, nonce, result)
-    if dialect.windows and form is not RowForm.SINGLE:
+    if one_key and form is RowForm.EARLY:
+        pairs = f"SELECT {keys}o, n{''.join(f', p{i}' for i, _ in summed(plan))} FROM {rows}"
+    if (dialect.windows or one_key) and form is not RowForm.SINGLE:
         return [dialect.step("parts", pairs, once=False), *window_steps(plan, dialect, names, nonce, result)]
     once = bool(names) or _counts_people(plan) or form is not RowForm.SINGLE
     source = rows if form is RowForm.SINGLE else "parts"
@@ -53,6 +59,12 @@ def weighing(
         *_counted(plan, dialect, names, nonce),
         *_sums(plan, dialect, source, names, result, bounded=nonce is not None),
     ]
+
+
+def _is_bucketed(plan: PrivatePlan, dialect: Dialect) -> bool:
+    """Return True if the engine stores the rows of an owner together."""
+    scan, owner = plan.release.source, plan.release.owner
+    return isinstance(scan, Scan) and isinstance(owner, Column) and dialect.bucketed.get(scan.table) == owner.name
 
 
 def _pair(plan: PrivatePlan, dialect: Dialect, form: RowForm) -> str:
@@ -66,9 +78,10 @@ def _pair(plan: PrivatePlan, dialect: Dialect, form: RowForm) -> str:
 
 
 def cap_steps(plan: PrivatePlan, dialect: Dialect, names: Names) -> list[Step]:
-    """Return the steps `heavy` (owners beyond a limit, with their cap) and `light` (pairs below the full weight).
+    """Return the steps `heavy` (owners beyond a limit, with their cap U) and `light` (pairs below the full weight).
 
-    With a single key, only the number of rows can put an owner beyond a limit.
+    An owner is beyond a limit in more than C keys, or with a vector longer than the cap. With a single key, only the
+    number of rows can put it there.
     """
     one, maximum = 1 << plan.weight_bits, plan.bounding.rows_per_group
     if not names:
@@ -79,17 +92,12 @@ def cap_steps(plan: PrivatePlan, dialect: Dialect, names: Names) -> list[Step]:
     joined = "parts LEFT JOIN heavy ON parts.o = heavy.o"
     light = f"SELECT {keys}parts.o AS o, {gap} FROM {joined} WHERE n > {maximum} OR u < {one}"
     sized = f"SELECT o, {dialect.count()} AS touched, {dialect.total(owner_size(plan))} AS q FROM parts"
+    heavy = f"SELECT o, touched, {owner_cap(plan, dialect)} AS u FROM sized"
     return [
         dialect.step("sized", f"{sized}{dialect.group_by(['o'])}", once=False),
-        dialect.step("heavy", _heavy_owners(plan, dialect), once=True),
+        dialect.step("heavy", f"{heavy} WHERE touched > {plan.bounding.groups} OR q > {most_size(plan)}", once=True),
         dialect.step("light", light, once=True),
     ]
-
-
-def _heavy_owners(plan: PrivatePlan, dialect: Dialect) -> str:
-    """Return the owners beyond a limit: in more than C keys, or with a vector longer than the cap; with their U."""
-    beyond = f"touched > {plan.bounding.groups} OR q > {most_size(plan)}"
-    return f"SELECT o, touched, {owner_cap(plan, dialect)} AS u FROM sized WHERE {beyond}"
 
 
 def _counted(plan: PrivatePlan, dialect: Dialect, names: Names, nonce: str | None) -> list[Step]:
@@ -132,7 +140,7 @@ def _dropped(plan: PrivatePlan, names: Names, nonce: str, dialect: Dialect) -> s
 
 
 def _counts_people(plan: PrivatePlan) -> bool:
-    """Return whether the number of owners is needed, to test it or as a measure."""
+    """Return True if the number of owners is needed, to test it or as a measure."""
     return plan.selection is not None or bool(people(plan))
 
 

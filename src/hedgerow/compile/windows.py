@@ -3,6 +3,10 @@
 For engines that would materialise or recompute a step to read it twice (`Dialect.windows`). The integers are those of
 `weights`: the same caps, the same gaps below the full weight, the same choice of keys. What `weights` looks up among
 heavy owners and light pairs is here a column of each pair.
+
+Where the database enforces that an owner has one key (`Release.one_key`), a pair is all of its owner. Then a_g <= r is
+within T and A, so that U is the full weight, every owner counts in its key, and no window is needed. All engines take
+this way.
 """
 
 from hedgerow.compile.caps import Names, by_hash, hashed, owner_cap, owner_size, pair_gap, people
@@ -23,11 +27,14 @@ def window_steps(
     `owned` is the condition of pairs that have an owner, where some have none (`crowded`): people are counted in these.
     """
     steps = _gaps(plan, dialect, names)
-    if nonce is not None:
+    turns = nonce is not None and not plan.release.one_key
+    if nonce is not None and turns:
         steps.append(_turns(plan, dialect, names, nonce))
-    source = "gaps" if nonce is None else "turns"
+    source = "turns" if turns else "gaps"
     listed = [*names, *_totals(plan, dialect, owned)]
-    if nonce is not None:
+    if nonce is not None and not turns:
+        listed.append(f"{dialect.counted(owned or None)} AS {UNITS}")
+    elif nonce is not None:
         chosen = f"turn IS NULL OR turn <= {plan.bounding.groups}"
         listed.append(f"{dialect.counted(f'{owned} AND ({chosen})' if owned else chosen)} AS {UNITS}")
     weighted = f"SELECT {', '.join(listed)} FROM {source}{dialect.group_by(list(names))}"
@@ -42,10 +49,11 @@ def _carried(plan: PrivatePlan, names: Names) -> str:
 def _gaps(plan: PrivatePlan, dialect: Dialect, names: Names) -> list[Step]:
     """Return the steps to `gaps`: each pair with its owner's cap `u` and number of keys, and its gap if it has one."""
     one, maximum, carried = 1 << plan.weight_bits, plan.bounding.rows_per_group, _carried(plan, names)
-    if not names:
+    if not names or plan.release.one_key:
         gap = f"CASE WHEN n > {maximum} THEN {pair_gap(plan, dialect, str(one))} END AS gap"
         return [dialect.step("gaps", f"SELECT {carried}, {one} AS u, {gap} FROM parts", once=False)]
-    sizes = f"COUNT(*) OVER ({OWNERS}) AS touched, {dialect.total_over(owner_size(plan), OWNERS)} AS q"
+    largest = maximum if plan.l1_weights else maximum * maximum
+    sizes = f"COUNT(*) OVER ({OWNERS}) AS touched, {dialect.total_over(owner_size(plan), OWNERS, largest)} AS q"
     gap = f"CASE WHEN n > {maximum} OR u < {one} THEN {pair_gap(plan, dialect, 'u')} END AS gap"
     return [
         dialect.step("sizes", f"SELECT {carried}, n, {sizes} FROM parts", once=False),

@@ -1,19 +1,18 @@
 """A fictional hospital: generated data, its catalog, and a few questions."""
 
 from hedgerow.demo.hospital import HospitalFiles, Sizes, build, existing
-from hedgerow.demo.run import Tale, Told, tell_story
-from hedgerow.demo.story import CLOSING, REFUSED, STORY, Chapter
+from hedgerow.demo.run import CLOSING, REFUSED, STORY, AnsweredChapter, Chapter, Story, run_story
 
 __all__ = [
     "CLOSING",
     "REFUSED",
     "STORY",
+    "AnsweredChapter",
     "Chapter",
     "HospitalFiles",
     "Sizes",
-    "Tale",
-    "Told",
+    "Story",
     "build",
     "existing",
-    "tell_story",
+    "run_story",
 ]

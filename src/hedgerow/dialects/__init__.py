@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
 
-from hedgerow.dialects.base import FIRST, LAST, Dialect, Over, SummaryCall, digits, is_bytewise, operand_texts
+from hedgerow.dialects.base import FIRST, LAST, Dialect, ExactAggregateCall, Over, digits, is_bytewise, operand_texts
 from hedgerow.dialects.duckdb import DUCKDB
 
 MODULES: Mapping[str, str] = {
@@ -34,8 +34,8 @@ __all__ = [
     "FIRST",
     "LAST",
     "Dialect",
+    "ExactAggregateCall",
     "Over",
-    "SummaryCall",
     "digits",
     "is_bytewise",
     "operand_texts",

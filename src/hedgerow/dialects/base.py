@@ -37,6 +37,8 @@ CONDITIONAL = frozenset({"and", "or", "not", "indicator"})
 """Functions of conditions. CASE takes conditions and values in turns."""
 
 Template = str | Callable[[Sequence[str]], str]
+Writer = Callable[["Dialect", Call, Sequence[str]], str]
+"""Writes a function of the allow-list, from the texts of its arguments."""
 OrderTerm = tuple[str, str]
 """An expression in ORDER BY and its direction."""
 
@@ -56,8 +58,8 @@ class Over:
 
 
 @dataclass(frozen=True, slots=True)
-class SummaryCall:
-    """A call of an exact summary: its arguments (as text, types and expressions), FILTER's condition and OVER."""
+class ExactAggregateCall:
+    """A call of an exact aggregate: its arguments (as text, types and expressions), FILTER's condition and OVER."""
 
     function: str
     texts: tuple[str, ...]
@@ -77,13 +79,15 @@ class Dialect:
         experimental: True if no server has ever run a statement of this dialect.
         double, whole, integer, huge, text: Types of 64-bit floats, of 64, 32 and 128-bit integers, and of text.
         functions: The allow-list: template of each function, with `{0}`, `{1}` … for the arguments.
-        summaries: The allow-list of exact summaries: the function that writes a call, by name.
+        exact_aggregates: The allow-list of exact aggregates: the function that writes a call, by name.
         joins: The supported kinds of joins.
         gathers: True if sums are computed for each pair of owner and key in a single pass over the rows: for engines
             that materialise or recompute a step that is read twice.
         exact_integers: True if columns of type INTEGER hold integers alone, whose arithmetic is that of 64 bits.
         exact_decimals: True if decimals of at most 18 digits are 64-bit integers, and CAST rounds to the nearest one.
+        plain_texts: Native types of text that comes back from the engine and goes there again as the same text.
         codes: True if the keys of an owner can be gathered as bits of an integer.
+        joins_by_position: True if DuckDB's POSITIONAL JOIN and `error` are available (`compile.paths`).
         windows: True if those sums are then weighted by window functions, in a single pass over the pairs.
         crowds_first: True if the owners of many rows are found by a statement of its own (`compile.crowded`); the
             backend must refuse the result if the rows changed in between.
@@ -91,10 +95,12 @@ class Dialect:
             very many others must pass through one.
         nests_joins: True if the right side of a join can be a join in parentheses.
         joins_by_equality: True if an outer join requires an equality between both sides.
+        lists_values: True if VALUES is a relation whose columns can be named.
         indexes_columns_alone: True if a join on a computed value compares every row with every other.
         materialized: Words in front of a step of WITH, by when it is to be computed.
         namespace: Database and schema of the tables, outermost first; empty if the connection finds tables by name.
         out_of_sight: Aliases of an outer query that a query in FROM cannot refer to.
+        bucketed: The column by whose values the rows of a table are stored together, by the name of the table.
     """
 
     name = ""
@@ -105,7 +111,9 @@ class Dialect:
     integer = "INTEGER"
     huge = "DECIMAL(38, 0)"
     text = "VARCHAR"
+    plain_texts: frozenset[str] = frozenset()
     codes = False
+    joins_by_position = False
     exact_integers = False
     exact_decimals = False
     gathers = False
@@ -113,13 +121,15 @@ class Dialect:
     windows = False
     nests_joins = True
     joins_by_equality = False
+    lists_values = False
     crowds_first = False
     indexes_columns_alone = False
     materialized: Mapping[Computed, str] = MappingProxyType({})
     namespace: tuple[str, ...] = ()
     out_of_sight: frozenset[str] = frozenset()
+    bucketed: Mapping[str, str] = MappingProxyType({})
     functions: Mapping[str, Template] = {}
-    summaries: Mapping[str, Callable[[SummaryCall], str]] = {}
+    exact_aggregates: Mapping[str, Callable[[ExactAggregateCall], str]] = {}
     joins: Mapping[str, str] = {"inner": "JOIN", "left": "LEFT JOIN", "full": "FULL JOIN", "cross": "CROSS JOIN"}
 
     # Names and constants
@@ -267,9 +277,9 @@ class Dialect:
         """A timestamp within the years 1 to 9999, shifted by less than two days."""
         return f"({text} + {seconds} * INTERVAL '1 second')"
 
-    def summary(self, call: SummaryCall) -> str:
-        """An exact summary of rows: an aggregate or a window function."""
-        written = self.summaries.get(call.function)
+    def exact_aggregate(self, call: ExactAggregateCall) -> str:
+        """An exact aggregate of rows: an aggregate or a window function."""
+        written = self.exact_aggregates.get(call.function)
         if written is None:
             raise self.lacks(f"{call.function} of one person's rows")
         return written(call)
@@ -322,6 +332,10 @@ class Dialect:
     def among(self, left: str, query: str, *, correlated: bool = False) -> str:  # noqa: ARG002 - the same for all queries
         """IN over a query, as a condition."""
         return f"({left} IN ({query}))"
+
+    def is_listed(self, text: str, table: str, column: str) -> str:
+        """Condition that a value is in a column of a loaded table; neither has NULL."""
+        return f"EXISTS (SELECT 1 FROM {table} WHERE {table}.{column} = {text})"
 
     def is_nan(self, text: str) -> str:
         """Condition that a double is NaN; it may be NULL."""
@@ -388,9 +402,13 @@ class Dialect:
         """The sum of 64-bit integers, in 128 bits; NULL over no rows."""
         return f"SUM(CAST({text} AS {self.huge}))"
 
-    def total_over(self, text: str, window: str) -> str:
-        """`total` over the rows of a window."""
-        return f"{self.total(text)} OVER ({window})"
+    def bounded_total(self, text: str, reach: int) -> str:  # noqa: ARG002 - most engines add all integers alike
+        """`total` of integers whose absolute values are at most `reach`."""
+        return self.total(text)
+
+    def total_over(self, text: str, window: str, reach: int) -> str:
+        """`bounded_total` over the rows of a window."""
+        return f"{self.bounded_total(text, reach)} OVER ({window})"
 
     def wide_total(self, text: str) -> str:
         """The sum of 128-bit integers."""
@@ -481,8 +499,15 @@ class Dialect:
         """A query whose rows are shuffled; called if `repartitions` is True."""
         return query
 
+    def by_owner(self, rows: str) -> str:
+        """A relation with the rows of each owner `o` in one place, before they are grouped by owner and key."""
+        return rows
+
     def values(self, rows: Sequence[Sequence[str]], alias: str) -> str:
         """Rows of constants as a relation with columns `c0`, `c1`, …."""
+        if self.lists_values:
+            listed = ", ".join(f"({', '.join(row)})" for row in rows)
+            return f"(VALUES {listed}) AS {alias}({', '.join(f'c{i}' for i in range(len(rows[0])))})"
         named = [" ".join(["SELECT", ", ".join(f"{cell} AS c{i}" for i, cell in enumerate(row))]) for row in rows]
         return f"({' UNION ALL '.join(named)}) AS {alias}"
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from types import MappingProxyType
 
-from hedgerow.dialects.base import INSTANT, Dialect, SummaryCall, digits, shift_of
+from hedgerow.dialects.base import INSTANT, Dialect, ExactAggregateCall, digits, shift_of
 from hedgerow.dialects.statement import MATERIALIZED, Computed
 from hedgerow.errors import InternalError
 from hedgerow.expressions import exact_aggregates, functions, zones
@@ -21,7 +21,10 @@ class DuckDBDialect(Dialect):
     materialized = MappingProxyType({**MATERIALIZED, Computed.AGAIN: "NOT MATERIALIZED "})
     double = "DOUBLE"
     huge = "HUGEINT"
+    lists_values = True
+    plain_texts = frozenset({"VARCHAR"})
     codes = True
+    joins_by_position = True
     exact_integers = True
     exact_decimals = True
 
@@ -62,11 +65,11 @@ class DuckDBDialect(Dialect):
         micros = moved if short else f"list_transform([{since}], lambda z: {moved})[1]"
         return f"COALESCE(make_timestamp({micros}), {far})"
 
-    def summary(self, call: SummaryCall) -> str:
-        """An exact summary, as its own definition writes it."""
+    def exact_aggregate(self, call: ExactAggregateCall) -> str:
+        """An exact aggregate, as its own definition writes it."""
         known = exact_aggregates.lookup(call.function)
         if known is None:
-            raise InternalError(f"{call.function} is not an exact summary.")
+            raise InternalError(f"{call.function} is not an exact aggregate.")
         where = "" if call.filter is None else f" FILTER (WHERE {call.filter})"
         listed = ", ".join(call.texts)
         return known.text(call.kinds).format(
@@ -126,11 +129,6 @@ class DuckDBDialect(Dialect):
     def union(self, left: str, operator: str, right: str) -> str:
         """A set operation with both sides in parentheses."""
         return f"({left}) {operator} ({right})"
-
-    def values(self, rows: Sequence[Sequence[str]], alias: str) -> str:
-        """Rows of constants as VALUES."""
-        listed = ", ".join(f"({', '.join(row)})" for row in rows)
-        return f"(VALUES {listed}) AS {alias}({', '.join(f'c{i}' for i in range(len(rows[0])))})"
 
 
 DUCKDB = DuckDBDialect()

@@ -5,7 +5,7 @@ from enum import Enum
 
 
 class Computed(Enum):
-    """When a step is computed."""
+    """Time at which a step is computed."""
 
     WHERE_READ = "where it is read"
     ONCE = "once, although it is read twice"

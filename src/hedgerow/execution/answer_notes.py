@@ -17,7 +17,7 @@ from hedgerow.error_bars.intervals.interval import Interval
 from hedgerow.error_bars.provenance.columns import picks_rows
 from hedgerow.execution.request import ErrorTarget
 from hedgerow.expressions.facts import range_of
-from hedgerow.expressions.nodes import Column, ColumnId, Expr, Window, describe
+from hedgerow.expressions.nodes import Column, ColumnId, Expr, Window, describe, written
 from hedgerow.expressions.ranges import EVERYTHING
 from hedgerow.plan.cutting import rows_kept
 from hedgerow.plan.nodes import AggregateCall, Derived, Grouped, LogicalPlan, Release, Released, Select, inside, rewrite
@@ -47,9 +47,20 @@ error may show a slightly longer interval.
 """
 
 MEASURED_TOGETHER = (
-    "It was measured together with other tables of the same rows, and adds up with them. Rows with a value of one of "
-    "their keys that is not declared are in none of these tables. A group that is held back has no number, but its "
-    "rows are in the totals."
+    "Tables of one batch about the same rows by different keys that have this note were measured together, and add up "
+    "with each other. Rows with a value of one of their keys that is not declared are in none of them. A group that is "
+    "held back has no number, but its rows are in the totals."
+)
+
+MADE_OF_THE_SAME_GROUPS = (
+    "Tables of one batch about the same rows by different keys that have this note were measured together, are made "
+    "of the same groups, and add up with each other."
+)
+
+SUMS_TOGETHER = (
+    "Sums in tables of one batch about the same rows by different keys that have this note were measured together, and "
+    "add up with each other; those of a group that is held back are in the totals. The numbers of people or rows that "
+    "decide whether a group is shown were not, and do not add up."
 )
 
 
@@ -84,20 +95,36 @@ def answer_notes(
         )
     notes += [_row_limit(part) for part in parts if _limits_rows(part)]
     notes += [note for part in parts for note in _value_bounds(part.release)]
-    if any(part.marginal is not None for part in parts):
-        notes.append(Note(NoteKind.MEASURED_TOGETHER, MEASURED_TOGETHER))
+    notes += [note for part in parts for note in _measured_together(part)]
     return tuple(dict.fromkeys((*notes, *_join_limits(logical), *_quantile_weights(parts))))
 
 
+def _measured_together(part: PrivatePlan) -> list[Note]:
+    """Return the note on numbers that add up with those of other tables."""
+    if part.made_of is not None:
+        return [Note(NoteKind.MEASURED_TOGETHER, MADE_OF_THE_SAME_GROUPS if part.selection else MEASURED_TOGETHER)]
+    if part.marginal is None or not part.marginal.adds_up:
+        return []
+    if part.selection is None:
+        return [Note(NoteKind.MEASURED_TOGETHER, MEASURED_TOGETHER)]
+    return [Note(NoteKind.SUMS_TOGETHER, SUMS_TOGETHER)]
+
+
 def _empty(selected: Sequence[PrivatePlan], lowered: float | None, *, picks: bool) -> Note:
-    reasons = []
-    if selected:
-        lower = "" if lowered is None else f"; {ONE_GROUP} would lower that to about {rounded(lowered)}"
-        remedy = f"a larger epsilon shows more{lower}"
-        reasons.append(f"groups of fewer than {_sizes(selected)} are usually not shown ({remedy})")
-    if picks:
-        reasons.append("no row fulfilled the conditions on the released numbers, and none that is held back does")
-    return Note(NoteKind.EMPTY, f"If no row is shown: {'; or '.join(reasons)}.")
+    lower = "" if lowered is None else f"; {ONE_GROUP} would lower that to about {rounded(lowered)}"
+    remedy = f" (a larger epsilon shows more{lower})"
+
+    def reasons(remedy: str) -> str:
+        small = f"groups of fewer than {_sizes(selected)} are usually not shown{remedy}" if selected else ""
+        unmet = "no row fulfilled the conditions on the released numbers, and none that is held back does"
+        return "; or ".join(filter(None, [small, unmet if picks else ""]))
+
+    return Note(
+        NoteKind.EMPTY,
+        f"If no row is shown: {reasons(remedy)}.",
+        f"No row is shown: {reasons(remedy)}.",
+        for_readers=f"No row is shown: {reasons('')}.",
+    )
 
 
 def _thresholds(
@@ -117,19 +144,30 @@ def _missing_groups(part: PrivatePlan, lowered: float | None) -> Note:
     size, rule = fewest_people(part), part.keys.rule
     threshold = float(part.selection.threshold) if part.selection is not None else 0.0
     test = f"the noisy count of its people reaches {math.ceil(threshold):,} (min_frequency is {part.minimum:,})"
+    if part.made_of is not None:
+        short = f"groups below {size}, by all keys of the batch's tables, are usually in none of these, nor in totals"
+        text = (
+            "The tables of a batch about these rows that have this note were measured together, and are made of the "
+            f"same groups: those by all of their keys. So they add up. Groups below {size} are usually in none of the "
+            f"tables, nor in their totals: a group is in all of them if {test}. Asked alone, with reuse=False, a table "
+            "tests its own groups."
+        )
+        return Note(NoteKind.MISSING_GROUPS, text, short, people=threshold)
     if rule is KeyRule.ONE:
         text = f"The answer is usually held back if fewer than {size} are behind it: it is shown if {test}."
         return Note(NoteKind.MISSING_GROUPS, text.replace("its people", "these people"), people=threshold)
     outcome = "not shown" if rule is KeyRule.SELECTED else "held back"
-    short = f"groups below {size} are usually {outcome}"
+    short, for_readers = f"groups below {size} are usually {outcome}", None
     text = f"Groups below {size} are usually {outcome}: a group is shown if {test}."
     if lowered is not None:
-        short = f"{short}; {ONE_GROUP} would lower that to {rounded(lowered)}"
+        for_readers, short = short, f"{short}; {ONE_GROUP} would lower that to {rounded(lowered)}"
         text = (
             f"{text} {ONE_GROUP} would lower that to about {rounded(lowered)}: a person in several groups then "
             "weighs less in each of them, which makes their numbers smaller."
         )
-    return Note(NoteKind.MISSING_GROUPS, text, short if rule is KeyRule.SELECTED else None, people=threshold)
+    if rule is not KeyRule.SELECTED:
+        return Note(NoteKind.MISSING_GROUPS, text, people=threshold)
+    return Note(NoteKind.MISSING_GROUPS, text, short, people=threshold, for_readers=for_readers)
 
 
 def _limits_rows(part: PrivatePlan) -> bool:
@@ -156,7 +194,7 @@ def _row_limit(part: PrivatePlan) -> Note:
     words = ", ".join(limits)
     return Note(
         NoteKind.ROW_LIMIT,
-        f"Each person counts {words}. A person with more weighs less in each, so that all of it counts like as much; "
+        f"Each person counts {words}. The rows of a person with more are weighted down to that limit; "
         "the effect is not part of ±. In Python, answer.diagnostics() measures it, for a price.",
         f"each person counts {words}; not part of ±",
     )
@@ -187,7 +225,7 @@ def _bare(value: Expr) -> Expr:
 def _value_bounds(release: Release) -> Iterator[Note]:
     labels = _labels(release)
     for value in (value for call in release.calls for value in clipped_values(call)):
-        known, named = range_of(value), describe(_labelled(value, labels))
+        known, named = range_of(value), written(_labelled(value, labels))
         limits, shown = f"{_figure(known.lower)} to {_figure(known.upper)}", on_one_line(named)
         yield Note(
             NoteKind.VALUE_BOUNDS,
@@ -203,11 +241,11 @@ def _labels(release: Release) -> dict[ColumnId, str]:
     labels: dict[ColumnId, str] = {}
     for node in reversed(list(inside(release.source))):
         if isinstance(node, Derived) and isinstance(node.query, Select):
-            labels |= {(node.alias, c.name): describe(_labelled(c.expr, labels)) for c in node.query.columns}
+            labels |= {(node.alias, c.name): written(_labelled(c.expr, labels)) for c in node.query.columns}
         elif isinstance(node, Grouped):
-            labels |= {(node.alias, key.name): describe(_labelled(key.expr, labels)) for key in node.keys}
+            labels |= {(node.alias, key.name): written(_labelled(key.expr, labels)) for key in node.keys}
             for call in node.calls:
-                arguments = ", ".join(describe(_labelled(value, labels)) for value in call.arguments)
+                arguments = ", ".join(written(_labelled(value, labels)) for value in call.arguments)
                 labels[node.alias, call.name] = f"{call.function}({arguments or '*'})"
     return labels
 
@@ -316,5 +354,4 @@ def misses(bar: Interval, value: float | None, target: ErrorTarget) -> bool:
 def _flagged(bar: Interval, value: float | None, target: ErrorTarget) -> Interval:
     if not misses(bar, value, target):
         return bar
-    note = f"misses {target}"
-    return replace(bar, note=note if bar.note is None else f"{bar.note}; {note}", missed=str(target))
+    return replace(bar.with_remark(f"misses {target}"), missed=str(target))

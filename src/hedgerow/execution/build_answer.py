@@ -25,6 +25,7 @@ from hedgerow.error_bars.provenance import Origin, deciding, noisy_columns, pick
 from hedgerow.error_bars.provenance.origins import Cell, Known, Untraced
 from hedgerow.errors import BackendError
 from hedgerow.execution.answer_notes import answer_notes, flag_missed_target
+from hedgerow.execution.nonnegative import AnswerPart, nonnegative_answers, shown_columns
 from hedgerow.execution.request import Request
 from hedgerow.plan.nodes import LogicalPlan
 from hedgerow.privacy.plan import PrivateStatement
@@ -47,11 +48,30 @@ def build_answer(
 
     `in_one_group` is the statement as priced with max_groups=1, for the note on groups that are not shown.
     """
-    tables = {f"{RELEASED}{i}": _in_order(estimator) for i, estimator in enumerate(estimators)}
+    part = build_part(engine, logical, estimators, public, request, summary, in_one_group)
+    return nonnegative_answers([part])[0] if request.nonnegative else part.answer
+
+
+def build_part(
+    engine: PostprocessEngine,
+    logical: LogicalPlan,
+    estimators: Sequence[Estimator],
+    public: Mapping[str, pa.Table],
+    request: Request,
+    summary: Summary,
+    in_one_group: PrivateStatement | None = None,
+) -> AnswerPart:
+    """Return the answer with the numbers as they were released, and its columns that can be adjusted if that is asked.
+
+    The arguments are those of `build_answer`.
+    """
+    orders = [_order(estimator) for estimator in estimators]
+    tables = _in_order(estimators, orders)
     steps, rows = _run(engine, logical, {**tables, **public})
     shown = rows.select([column.name for column in logical.root.columns]).rename_columns(list(logical.names))
-    releases = Releases(estimators, [_order(estimator) for estimator in estimators])
-    shown = _possible(shown, steps, _frame(steps, logical, releases, rows), Propagation(releases))
+    releases = Releases(estimators, orders)
+    frame = _frame(steps, logical, releases, rows)
+    shown = _possible(shown, steps, frame, Propagation(releases))
     simulation = Simulation(engine, logical, releases, public)
 
     def error_bars() -> list[dict[str, Interval]]:
@@ -63,7 +83,9 @@ def build_answer(
     if request.within is not None:
         intervals = flag_missed_target(intervals, shown, request.within)
     notes = answer_notes(logical, tuple(estimator.plan for estimator in estimators), in_one_group)
-    return Answer(shown, intervals, request.confidence, summary, _noisy(logical), notes)
+    answer = Answer(shown, intervals, request.confidence, summary, _noisy(logical), notes)
+    columns = shown_columns(logical, steps, frame, releases) if request.nonnegative else []
+    return AnswerPart(answer, columns, estimators)
 
 
 def rows_shown(
@@ -74,9 +96,10 @@ def rows_shown(
     index: int,
 ) -> NDArray[np.int64]:
     """Return the groups of release number `index` that an answer shows, where each of its rows comes from one."""
-    tables = {f"{RELEASED}{i}": _in_order(estimator) for i, estimator in enumerate(estimators)}
+    orders = [_order(estimator) for estimator in estimators]
+    tables = _in_order(estimators, orders)
     shown = engine.run(postprocess(logical, DUCKDB, origins=False).sql, {**tables, **public})
-    return _order(estimators[index])[np.asarray(shown.column(ROW).to_numpy(), dtype=np.int64)]
+    return orders[index][np.asarray(shown.column(ROW).to_numpy(), dtype=np.int64)]
 
 
 def _run(
@@ -131,12 +154,16 @@ def _order(estimator: Estimator) -> NDArray[np.int64]:
     return np.asarray(ordered.to_numpy(), dtype=np.int64)
 
 
-def _in_order(estimator: Estimator) -> pa.Table:
-    """Return the released table in the order of its keys, each row with its number."""
-    if not estimator.noisy.keys.column_names:
-        return estimator.table()
-    table = estimator.table().take(pa.array(_order(estimator)))
-    return table.set_column(table.column_names.index(ROW), ROW, pa.array(np.arange(table.num_rows)))
+def _in_order(estimators: Sequence[Estimator], orders: Sequence[NDArray[np.int64]]) -> dict[str, pa.Table]:
+    """Return the released tables by name, each in the order of its keys and each row with its number."""
+    tables = {}
+    for index, (estimator, order) in enumerate(zip(estimators, orders, strict=True)):
+        table, rows = estimator.table(), np.arange(len(order))
+        if not np.array_equal(order, rows):
+            table = table.take(pa.array(order))
+            table = table.set_column(table.column_names.index(ROW), ROW, pa.array(rows))
+        tables[f"{RELEASED}{index}"] = table
+    return tables
 
 
 def _error_bars(

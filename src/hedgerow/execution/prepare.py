@@ -11,6 +11,7 @@ from typing import Any
 
 from hedgerow.backends.facts import SETTLED_NS, is_settled
 from hedgerow.compiled import CODES, HEAVY, PEOPLE, Query, Shortcut
+from hedgerow.dialects import DUCKDB
 from hedgerow.errors import BackendError
 from hedgerow.execution.facts import STRAYS
 from hedgerow.execution.request import resolve_request
@@ -30,7 +31,7 @@ class PreparedFacts:
 
 def usual_statements(session: Session) -> list[str]:
     """Return a count of the rows of each private table, and one for each column whose values are declared."""
-    name = session.backend.dialect.identifier
+    name = DUCKDB.identifier
     texts = []
     for table, declared in session.catalog.tables.items():
         if declared.public or table not in session.schema.tables:
@@ -45,9 +46,9 @@ def usual_statements(session: Session) -> list[str]:
 def prepare(session: Session, texts: Sequence[str]) -> PreparedFacts:
     """Compute the facts that statements rely on, and keep them beside the data."""
     facts = getattr(session.backend, "facts", None)
-    if facts is None or session.backend.handed_in:
+    if facts is None or not facts.has_file or session.backend.handed_in:
         raise BackendError(
-            "Facts are kept for DuckDB files and folders that hedgerow opens itself.",
+            "Facts are kept beside DuckDB and SQLite files and folders that hedgerow opens itself.",
             code="no-facts",
             hint="Pass the path of the file or folder with --db.",
         )
@@ -81,9 +82,9 @@ def _compute_all(snapshot: Any, shortcut: Shortcut) -> None:  # noqa: ANN401 - a
         state = snapshot.state(shortcut.tables)
     if state is None or not is_settled(state):
         raise BackendError(
-            "The files of a table keep changing, so that no fact about their rows holds.",
+            "The files of a table keep changing, or have a write-ahead log, so that no fact about their rows holds.",
             code="files-changing",
-            hint="Try again when they stay as they are.",
+            hint="Try again when they stay as they are. CHECKPOINT writes the log of a database into its file.",
         )
     facts = {HEAVY: shortcut.heavy, CODES: shortcut.codes, PEOPLE: shortcut.people, STRAYS: shortcut.strays}
     for name, query in facts.items():

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
 
 import pyarrow as pa
 
@@ -69,7 +68,10 @@ def known_keys(logical: LogicalPlan, backend: Backend, catalog: Catalog) -> dict
             keys = replace(release.domain, limit=MAX_DECLARED + 1)
             table = backend.public(public_query(keys, backend.dialect))
             if table.num_rows <= MAX_DECLARED:
-                columns = [[_plain(value) for value in column.to_pylist()] for column in table.columns]
+                columns = [
+                    [float(value) if isinstance(value, Decimal) else value for value in column.to_pylist()]
+                    for column in table.columns
+                ]
                 listed = tuple(zip(*columns, strict=True))
                 if len(set(listed)) == len(listed):
                     known[release] = listed
@@ -117,7 +119,3 @@ def read_public(logical: LogicalPlan, catalog: Catalog, backend: Backend) -> pa.
             hint="Aggregate, filter, or add LIMIT.",
         )
     return table.rename_columns(list(logical.names))
-
-
-def _plain(value: object) -> Any:  # noqa: ANN401 - whatever a key can be
-    return float(value) if isinstance(value, Decimal) else value

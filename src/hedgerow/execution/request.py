@@ -77,6 +77,7 @@ class Request:
     equal_noise: bool = False
     distinct: str = "auto"
     automatic: bool = False
+    nonnegative: bool = False
 
 
 class Options(TypedDict, total=False):
@@ -98,6 +99,7 @@ class Options(TypedDict, total=False):
         moments: "lambda", or "bezier" for equal noise on the moments of a variance, for comparison.
         distinct: The bound of COUNT(DISTINCT x): "auto", "flow" or "simple".
         reuse: Whether an answer that was paid for before may be given again, free.
+        nonnegative: Whether counts and sums are moved so that none is negative and all add up.
     """
 
     epsilon: float | None
@@ -113,6 +115,7 @@ class Options(TypedDict, total=False):
     moments: str
     distinct: str
     reuse: bool
+    nonnegative: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +148,7 @@ def stated_options(request: Request) -> dict[str, Any]:
     """Return the options that make this request again, as plain JSON; those that say nothing are left out."""
     target = request.within
     within = None if target is None else [*(["abs"] if target.absolute else []), target.amount]
-    stated = {
+    given = {
         "epsilon": request.budget.epsilon,
         "delta": request.budget.delta,
         "within": within if target is None or target.size is None else [*(within or []), target.size],
@@ -158,8 +161,9 @@ def stated_options(request: Request) -> dict[str, Any]:
         "simultaneous": request.simultaneous or None,
         "moments": "bezier" if request.equal_noise else None,
         "distinct": None if request.distinct == "auto" else request.distinct,
+        "nonnegative": request.nonnegative or None,
     }
-    return {name: value for name, value in stated.items() if value is not None}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def merge_options(inside: Mapping[str, Any], beside: Options, catalog: Catalog) -> Options:
@@ -175,10 +179,7 @@ def merge_options(inside: Mapping[str, Any], beside: Options, catalog: Catalog) 
 def resolve_request(catalog: Catalog, **options: Unpack[Options]) -> Request:
     """Check the options, and fill in the owner's defaults."""
     require_known(options)
-    given: dict[str, object] = {"mechanism": "auto", "simultaneous": False, "reuse": True, **options}
-    simultaneous, reuse = given["simultaneous"], given["reuse"]
-    if not isinstance(simultaneous, bool) or not isinstance(reuse, bool):
-        raise ParameterError("simultaneous and reuse must be True or False.", code="bad-flag")
+    given: dict[str, object] = {"mechanism": "auto", **options}
     confidence = given.get("confidence")
     return Request(
         _budget(catalog, given),
@@ -187,12 +188,13 @@ def resolve_request(catalog: Catalog, **options: Unpack[Options]) -> Request:
         _limit("max_rows", given),
         _limit("max_groups", given),
         _bounds(given.get("bounds")),
-        simultaneous,
-        reuse,
+        flag("simultaneous", given, default=False),
+        flag("reuse", given, default=True),
         error_target(given.get("within")),
         _one_of("moments", given.get("moments", "lambda"), ("lambda", "bezier")) == "bezier",
         _one_of("distinct", given.get("distinct", "auto"), ("auto", "flow", "simple")),
         given.get("bounds") == AUTOMATIC,
+        flag("nonnegative", given, default=False),
     )
 
 
@@ -226,17 +228,17 @@ def whole(name: str, value: object, low: int, high: int) -> int:
     return value
 
 
-def error_target(stated: object) -> ErrorTarget | None:
+def error_target(value: object) -> ErrorTarget | None:
     """Return the target that `within=` names: 0.05, ("abs", 100), (0.05, 1000), or the text of the command line.
 
     Example:
         >>> error_target((0.05, 1000)), error_target("abs:100")
         (ErrorTarget(amount=0.05, absolute=False, size=1000), ErrorTarget(amount=100.0, absolute=True, size=None))
     """
-    if stated is None or isinstance(stated, ErrorTarget):
-        return stated
-    if isinstance(stated, str):
-        match = WITHIN_TEXT.match(stated.strip())
+    if value is None or isinstance(value, ErrorTarget):
+        return value
+    if isinstance(value, str):
+        match = WITHIN_TEXT.match(value.strip())
         if match is None or (match["abs"] and match["percent"]):
             raise _bad_target()
         try:
@@ -245,7 +247,7 @@ def error_target(stated: object) -> ErrorTarget | None:
             raise _bad_target() from None
         size = None if match["size"] is None else int(re.sub("[_,]", "", match["size"]))
         return _checked_target(amount, size, absolute=bool(match["abs"]), percent=bool(match["percent"]))
-    parts = tuple(stated) if isinstance(stated, tuple | list) else (stated,)
+    parts = tuple(value) if isinstance(value, tuple | list) else (value,)
     absolute = bool(parts) and isinstance(parts[0], str) and parts[0] == "abs"
     numbers = parts[1:] if absolute else parts
     if len(numbers) not in {1, 2}:
@@ -275,10 +277,10 @@ def _budget(catalog: Catalog, given: Mapping[str, object]) -> Budget:
         raise ParameterError(
             "mechanism must be one of auto, gaussian, laplace.", code="bad-mechanism", hint='Leave it at "auto".'
         )
-    stated_delta = catalog.defaults.delta if given.get("delta") is None else given["delta"]
-    stated_epsilon = _epsilon(catalog, given.get("epsilon"), within=given.get("within") is not None)
-    epsilon = real("epsilon", stated_epsilon, *EPSILONS)
-    delta = None if stated_delta is None else real("delta", stated_delta, *DELTAS)
+    chosen_delta = catalog.defaults.delta if given.get("delta") is None else given["delta"]
+    chosen_epsilon = _epsilon(catalog, given.get("epsilon"), within=given.get("within") is not None)
+    epsilon = real("epsilon", chosen_epsilon, *EPSILONS)
+    delta = None if chosen_delta is None else real("delta", chosen_delta, *DELTAS)
     cap = catalog.budget.per_query
     if cap is not None and epsilon > cap.epsilon:
         raise PolicyError(
@@ -295,10 +297,10 @@ def _budget(catalog: Catalog, given: Mapping[str, object]) -> Budget:
     return Budget(epsilon, delta, str(given["mechanism"]))
 
 
-def _epsilon(catalog: Catalog, stated: object, *, within: bool) -> object:
+def _epsilon(catalog: Catalog, requested: object, *, within: bool) -> object:
     """Return the stated epsilon, or the owner's default; 1 is a placeholder if the owner sets the price later."""
     if catalog.budget.queries is not None or catalog.budget.schedule is not None:
-        if stated is not None or within:
+        if requested is not None or within:
             option = "within" if within else "epsilon"
             raise PolicyError(
                 f"The catalog sets the price of a statement, so a query cannot state {option}.",
@@ -306,11 +308,11 @@ def _epsilon(catalog: Catalog, stated: object, *, within: bool) -> object:
                 hint=f"Leave {option} out.",
             )
         return 1.0
-    if within and stated is None:
+    if within and requested is None:
         cap = catalog.budget.per_query
         limits = [catalog.defaults.epsilon, None if cap is None else cap.epsilon]
         return min([EPSILONS[1], *(limit for limit in limits if limit is not None)])
-    epsilon = catalog.defaults.epsilon if stated is None else stated
+    epsilon = catalog.defaults.epsilon if requested is None else requested
     if epsilon is None:
         raise ParameterError(
             "Neither the query nor the catalog says how much this statement may cost.",
@@ -320,20 +322,28 @@ def _epsilon(catalog: Catalog, stated: object, *, within: bool) -> object:
     return epsilon
 
 
-def _one_of(name: str, stated: object, known: tuple[str, ...]) -> str:
-    if stated not in known:
+def flag(name: str, given: Mapping[str, object], *, default: bool) -> bool:
+    """Return a stated option that must be True or False."""
+    value = given.get(name, default)
+    if not isinstance(value, bool):
+        raise ParameterError(f"{name} must be True or False.", code="bad-flag")
+    return value
+
+
+def _one_of(name: str, value: object, known: tuple[str, ...]) -> str:
+    if value not in known:
         raise ParameterError(f"{name} must be one of {', '.join(known)}.", code="bad-choice", hint="Leave it out.")
-    return str(stated)
+    return str(value)
 
 
 def _limit(name: str, given: Mapping[str, object]) -> int | None:
     return None if given.get(name) is None else whole(name, given[name], 1, LARGEST)
 
 
-def _min_frequency(stated: object, owners: int) -> int:
-    if stated is None:
+def _min_frequency(requested: object, owners: int) -> int:
+    if requested is None:
         return owners
-    value = whole("min_frequency", stated, *FREQUENCIES)
+    value = whole("min_frequency", requested, *FREQUENCIES)
     if value < owners:
         raise PolicyError(
             f"min_frequency={value} is below the owner's {owners}.",
@@ -343,13 +353,13 @@ def _min_frequency(stated: object, owners: int) -> int:
     return value
 
 
-def _bounds(stated: object) -> dict[str, tuple[float, float]]:
-    if stated is None or stated == AUTOMATIC:
+def _bounds(value: object) -> dict[str, tuple[float, float]]:
+    if value is None or value == AUTOMATIC:
         return {}
-    if not isinstance(stated, Mapping):
+    if not isinstance(value, Mapping):
         raise ParameterError('bounds must be "auto", or like {"column": (lower, upper)}.', code="bad-bounds")
     bounds = {}
-    for name, pair in stated.items():
+    for name, pair in value.items():
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise ParameterError(f"The bounds for {str(name)!r} must be a pair (lower, upper).", code="bad-bounds")
         low, high = (real("bounds", end, -LARGEST_BOUND, LARGEST_BOUND) for end in pair)

@@ -1,7 +1,7 @@
 """Running the statements of a release, in order, and adding noise to their results."""
 
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from hedgerow.compile import program
 from hedgerow.compiled import KEY_INDEX, SELECTED, Program, Query
 from hedgerow.dialects import DUCKDB, Dialect
 from hedgerow.errors import BackendError, InternalError
-from hedgerow.execution.facts import keeps_facts, run_cheapest
+from hedgerow.execution.facts import fixes_rows, keeps_facts, run_cheapest
 from hedgerow.expressions.types import Type
 from hedgerow.plan.nodes import rewrite
 from hedgerow.privacy.plan import PrivatePlan, PrivateStatement
@@ -39,7 +39,13 @@ Sealed = Any
 def compile_steps(statement: PrivateStatement, backend: Backend) -> list[Program]:
     """Compile the SQL of all releases, each under a fresh nonce."""
     programs = [
-        _compiled(part, backend.dialect, shortcuts=keeps_facts(backend, part.release)) for part in statement.parts
+        _compiled(
+            part,
+            backend.dialect,
+            shortcuts=keeps_facts(backend, part.release),
+            fixed=fixes_rows(backend, part.release),
+        )
+        for part in statement.parts
     ]
     return [_under(nonce(), compiled) for compiled in programs]
 
@@ -49,16 +55,38 @@ PLACEHOLDER = nonce()
 
 
 @once_per_plan
-def _compiled(part: PrivatePlan, dialect: Dialect, *, shortcuts: bool) -> Program:
-    return program(part, dialect, PLACEHOLDER, shortcuts=shortcuts)
+def _compiled(part: PrivatePlan, dialect: Dialect, *, shortcuts: bool, fixed: bool) -> Program:
+    return program(part, dialect, PLACEHOLDER, shortcuts=shortcuts, fixed=fixed)
 
 
 def _under(fresh: str, compiled: Program) -> Program:
     """Return a program with a fresh nonce in all its texts."""
-    return rewrite(
-        compiled,
-        lambda node: node.replace(PLACEHOLDER, fresh) if isinstance(node, str) and PLACEHOLDER in node else None,
-    )
+    named = _parts_with_nonce(compiled)
+
+    def swap(part: object) -> object | None:
+        if id(part) not in named:
+            return part
+        return part.replace(PLACEHOLDER, fresh) if isinstance(part, str) else None
+
+    return rewrite(compiled, swap)
+
+
+@once_per_plan
+def _parts_with_nonce(compiled: Program) -> frozenset[int]:
+    """Return the identities of the parts of a program in which the placeholder occurs: few of many statements."""
+    named: set[int] = set()
+
+    def occurs(part: object) -> bool:
+        fields_of = fields(part) if is_dataclass(part) else ()
+        parts = part if isinstance(part, tuple) else [getattr(part, field.name) for field in fields_of]
+        in_parts = [occurs(one) for one in parts]
+        here = any(in_parts) or (isinstance(part, str) and PLACEHOLDER in part)
+        if here:
+            named.add(id(part))
+        return here
+
+    occurs(compiled)
+    return frozenset(named)
 
 
 def require_readable(
@@ -66,15 +94,16 @@ def require_readable(
 ) -> None:
     """Refuse, before anything is charged, tables that changed since binding or that cannot be read.
 
-    A table whose rows cannot change while the connection is open (`state`) is read once in each state; `known` has the
-    names and states of those that could be read.
+    A table of DuckDB whose rows cannot change while the connection is open (`state`) is read once in each state;
+    `known` has the names and states of those that could be read. Elsewhere the state costs as much as reading.
 
     Privacy: it compares declarations, and runs statements that no row satisfies: whether they fail depends on names,
     permissions and the connection, never on rows.
     """
-    if backend.handed_in or backend.dialect.name != DUCKDB.name:
+    is_duckdb = backend.dialect.name == DUCKDB.name
+    if backend.handed_in or not is_duckdb:
         _unchanged(snapshot, declared)
-    state_of = getattr(snapshot, "state", None)
+    state_of = getattr(snapshot, "state", None) if is_duckdb else None
     for table in declared:
         state = None if state_of is None else state_of([table.name])
         if state is None or (table.name, state) not in known:
@@ -108,9 +137,8 @@ def release(
     for members in _together(statement.parts):
         selected = [select_keys(parts[i][0], parts[i][2], receipt) for i in members]
         query = parts[members[0]][1].measure
-        if query is None:
-            raise InternalError("Tables are measured together without a statement that reads them.")
-        tables = measure_together(run_cheapest(query, snapshot), selected, [parts[i][2] for i in members], receipt)
+        exact = parts[members[0]][0] if query is None else run_cheapest(query, snapshot)
+        tables = measure_together(exact, selected, [parts[i][2] for i in members], receipt)
         noisy |= dict(zip(members, tables, strict=True))
     return [
         noisy[i] if i in noisy else _in(snapshot, exact, program_, plan, receipt)

@@ -16,18 +16,15 @@ from hedgerow.backends import Backend
 from hedgerow.cancellation import active_cancellation
 from hedgerow.catalog import Catalog
 from hedgerow.compile import public_tables
-from hedgerow.error_bars.provenance.columns import picks_rows
+from hedgerow.error_bars.provenance.columns import picks_rows, used_together
 from hedgerow.errors import BackendError, BudgetError, HedgerowError, InternalError, LedgerError, QueryError, carrying
-from hedgerow.execution.answer_cache import AnswerCache, CachedAnswer
 from hedgerow.execution.build_answer import build_answer
+from hedgerow.execution.caches import SINGLE_FLIGHT, AnswerCache, CachedAnswer, PlanCache, PriceCache, Waiters
 from hedgerow.execution.earlier_means import earlier_means
-from hedgerow.execution.plan_cache import PlanCache
-from hedgerow.execution.price_cache import PriceCache
 from hedgerow.execution.price_policy import basic_queries, policy_budget
 from hedgerow.execution.public_tables import known_keys, multiplicity, public_table, require_public
 from hedgerow.execution.request import Parameters, Question, Request
 from hedgerow.execution.run import compile_steps, first_pass, release, require_readable
-from hedgerow.execution.single_flight import SINGLE_FLIGHT, Waiters
 from hedgerow.execution.summary import reused_summary
 from hedgerow.ledger import AnsweredQuestion, Ledger, QuestionState, StoredRelease
 from hedgerow.ledger.entries import canonical
@@ -37,11 +34,9 @@ from hedgerow.plan.context import Bounds
 from hedgerow.plan.join_limits import within_limits
 from hedgerow.plan.nodes import LogicalPlan, Release, scans_of
 from hedgerow.plan.repartition import repartitioned
-from hedgerow.privacy.fingerprint import statement_fingerprint
 from hedgerow.privacy.keys import Key
-from hedgerow.privacy.plan import PrivateStatement
+from hedgerow.privacy.plan import PrivateStatement, statement_fingerprint
 from hedgerow.privacy.price import price, require_laplace_budget
-from hedgerow.privacy.uses import used_together
 from hedgerow.release import (
     Estimator,
     NoisyTable,
@@ -202,9 +197,11 @@ class Session:
         self.backend.cancel()
 
     def find(
-        self, question: Question, private: PrivateStatement, request: Request
+        self, question: Question, private: PrivateStatement, request: Request, *, add_up: bool = False
     ) -> tuple[StoredRelease, list[Estimator]] | None:
         """Return a stored release that answers a statement; None if none is as good, or `reuse` is False.
+
+        With `add_up`, a release of tables that do not add up does not answer one of tables that do.
 
         Privacy: it depends on the question, the owner's declared version and the noise of stored releases, never on the
         current data.
@@ -215,7 +212,8 @@ class Session:
 
         def read(stored: StoredRelease) -> list[Estimator] | None:
             identical = self.was_bought_by(question, private, stored)
-            return load_if_sufficient(stored.payload, private, any_mechanism=any_mechanism, identical=identical)
+            known = load_if_sufficient(stored.payload, private, any_mechanism=any_mechanism, identical=identical)
+            return None if add_up and known is not None and _adds_up_less(known, private) else known
 
         return next(self.preferred(private, read), None)
 
@@ -364,6 +362,12 @@ class Session:
         with suppress(LedgerError):
             self.ledger.finish(receipt, None, repeatable=repeatable)
             error.repeatable = repeatable  # type: ignore[attr-defined]
+
+
+def _adds_up_less(known: Sequence[Estimator], private: PrivateStatement) -> bool:
+    """Return True if a table that would add up with others does not add up with them in a stored release."""
+    pairs = [(one.plan.marginal, part.marginal) for one, part in zip(known, private.parts, strict=True)]
+    return any(old is not None and new is not None and new.adds_up and not old.adds_up for old, new in pairs)
 
 
 def notice(text: str) -> None:

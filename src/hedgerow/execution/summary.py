@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from hedgerow.accounting.budget import Receipt, Spending
 from hedgerow.answer import Mechanism, Payment, Summary
-from hedgerow.distributions import Gaussian, Noise
 from hedgerow.expressions.nodes import describe
 from hedgerow.privacy.distinct import Distinct
 from hedgerow.privacy.plan import PrivatePlan, PrivateStatement
@@ -21,14 +20,15 @@ def mechanisms(plan: PrivatePlan) -> tuple[Mechanism, ...]:
             Mechanism(
                 "people per group",
                 plan.mechanism,
-                scale_of(plan.selection.noise),
+                plan.selection.noise.size,
                 float(norm),
                 float(plan.selection.threshold),
             )
         )
     listed += [
-        Mechanism(c.label, plan.mechanism, scale_of(c.noise) * c.unit, c.sensitivity * c.unit)
+        Mechanism(c.label, plan.mechanism, c.noise.size * c.unit, c.sensitivity * c.unit)
         for c in (*plan.noisy_sums, *(total for level in plan.levels for total in level.noisy_sums))
+        if c.scale
     ]
     return (
         *listed,
@@ -43,7 +43,7 @@ def _values(plan: PrivatePlan, counted: Distinct) -> Mechanism:
     named = f"different values of {describe(counted.value)}"
     if not counted.whole:
         named += f", {level.per_owner:,} of a person"
-    return Mechanism(named, plan.mechanism, scale_of(counted.noise), float(level.per_owner * norm))
+    return Mechanism(named, plan.mechanism, counted.noise.size, float(level.per_owner * norm))
 
 
 def _drawn(plan: PrivatePlan, draw: Draw) -> Mechanism:
@@ -53,11 +53,6 @@ def _drawn(plan: PrivatePlan, draw: Draw) -> Mechanism:
     what = ("largest" if share else "smallest") if draw.rank.extreme else f"quantile {float(share):g}"
     scale = 2 * max(share, 1 - share) * draw.reach.rows / draw.epsilon
     return Mechanism(f"{what} of {named}", "exponential", float(scale), float(draw.reach.rows))
-
-
-def scale_of(noise: Noise) -> float:
-    """Return the one number of a noise: standard deviation, or scale."""
-    return noise.sigma if isinstance(noise, Gaussian) else noise.scale
 
 
 def reused_summary(query: str, parts: Sequence[PrivatePlan], identity: str, remaining: Spending) -> Summary:

@@ -14,7 +14,10 @@ def range_of(expr: Expr) -> Range:
     if isinstance(expr, Column):
         return expr.range
     if isinstance(expr, Literal):
-        return _of_literal(expr)
+        value = expr.value
+        if isinstance(value, bool | int | float | Decimal):
+            return Range(float(value), float(value))
+        return EVERYTHING if isinstance(value, str | date | timedelta) else NOTHING
     if isinstance(expr, Window | Nested):
         return expr.range
     return lookup(expr.function).range([range_of(argument) for argument in expr.arguments])
@@ -40,13 +43,6 @@ def may_be_nan(expr: Expr) -> bool:
     if isinstance(expr, Column):
         return expr.type is Type.FLOAT
     return not isinstance(expr, Literal) and expr.type is Type.FLOAT
-
-
-def _of_literal(literal: Literal) -> Range:
-    value = literal.value
-    if isinstance(value, bool | int | float | Decimal):
-        return Range(float(value), float(value))
-    return EVERYTHING if isinstance(value, str | date | timedelta) else NOTHING
 
 
 def declared_values(expr: Expr) -> tuple[str | int | float | bool, ...] | None:

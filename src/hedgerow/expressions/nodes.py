@@ -5,7 +5,7 @@ Operators, CASE, CAST and IN are calls like any other, so that there is one allo
 """
 
 import math
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -192,6 +192,13 @@ _INFIX = {
     "or": "OR",
     "like": "LIKE",
 }
+_OF_UNITS = {
+    "extract": "extract({} from {})",
+    "clock": "extract({} from {})",
+    "trunc": "date_trunc('{}', {})",
+    "difference": "date_diff('{}', {})",
+    "elapsed": "date_sub('{}', {})",
+}
 IMPOSED, CAST = "imposed_", "cast_"
 """Prefixes of functions that read a column by the catalog's type, or by the query's."""
 _LONGEST_DESCRIPTION = 80
@@ -211,7 +218,39 @@ def describe(expr: Expr) -> str:
     return text if len(text) <= _LONGEST_DESCRIPTION else text[: _LONGEST_DESCRIPTION - 1] + "…"
 
 
-def _text(expr: Expr) -> str:
+def written(expr: Expr) -> str:
+    """The expression as short text in the words of SQL, for notes.
+
+    `describe` is part of the names under which releases are stored, so its text stays as it is.
+
+    Example:
+        >>> from hedgerow.expressions.types import Type
+        >>> day = Column("day", Type.DATE)
+        >>> written(Call("extract_year", (day,), Type.INTEGER))
+        'extract(year from day)'
+        >>> written(Call("difference_day", (day, day), Type.INTEGER))
+        "date_diff('day', day, day)"
+    """
+    text = _text(expr, _sql)
+    return text if len(text) <= _LONGEST_DESCRIPTION else text[: _LONGEST_DESCRIPTION - 1] + "…"
+
+
+def _sql(name: str, arguments: Sequence[str]) -> str | None:
+    """Return a call in the words of SQL; None where name and arguments are those words."""
+    family, _, unit = name.partition("_")
+    if family in _OF_UNITS and unit and name != "trunc_places":
+        return _OF_UNITS[family].format(unit, ", ".join(arguments))
+    if name == "case":
+        pairs = zip(arguments[::2], arguments[1::2], strict=False)
+        chosen = " ".join(f"WHEN {condition} THEN {value}" for condition, value in pairs)
+        otherwise = f" ELSE {arguments[-1]}" if len(arguments) % 2 else ""
+        return f"CASE {chosen}{otherwise} END"
+    if name == "negate":
+        return f"-{arguments[0]}"
+    return f"({arguments[0]} % {arguments[1]})" if name == "remainder" else None
+
+
+def _text(expr: Expr, spell: Callable[[str, Sequence[str]], str | None] | None = None) -> str:
     if isinstance(expr, Column):
         return expr.name
     if isinstance(expr, Literal):
@@ -219,7 +258,10 @@ def _text(expr: Expr) -> str:
     if isinstance(expr, Nested):
         return f"{expr.kind}(…)"
     name = expr.function.removesuffix("_whole")
-    arguments = [_text(argument) for argument in expr.arguments]
+    arguments = [_text(argument, spell) for argument in expr.arguments]
+    spelled = None if spell is None else spell(name, arguments)
+    if spelled is not None:
+        return spelled
     if name.startswith(IMPOSED):
         return arguments[0]
     if name.startswith(CAST):

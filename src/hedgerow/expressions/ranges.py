@@ -52,7 +52,7 @@ def subtract(left: Range, right: Range) -> Range:
 
 def multiply(left: Range, right: Range) -> Range:
     """Return the range of a product; zero times infinity is zero, because an end stands for finite values."""
-    ends = [_times(a, b) for a in (left.lower, left.upper) for b in (right.lower, right.upper)]
+    ends = [0.0 if a == 0 or b == 0 else a * b for a in (left.lower, left.upper) for b in (right.lower, right.upper)]
     return Range(min(ends), max(ends))
 
 
@@ -90,10 +90,6 @@ def monotone(function: Callable[[float], float], domain: Range = EVERYTHING) -> 
         return Range(_total(function, inside.lower, -math.inf), _total(function, inside.upper, math.inf))
 
     return apply
-
-
-def _times(left: float, right: float) -> float:
-    return 0.0 if left == 0 or right == 0 else left * right
 
 
 def _total(function: Callable[[float], float], value: float, otherwise: float) -> float:

@@ -29,11 +29,9 @@ def table_name(*parts: str) -> str:
     """
     if len(parts) == 1 and parts_of(parts[0]) == parts:
         return parts[0]
-    return ".".join(part if PART.fullmatch(part) and '"' not in part else _quoted(part) for part in parts)
-
-
-def _quoted(part: str) -> str:
-    return '"' + part.replace('"', '""') + '"'
+    return ".".join(
+        part if PART.fullmatch(part) and '"' not in part else ('"' + part.replace('"', '""') + '"') for part in parts
+    )
 
 
 def full_name(name: str, namespace: Sequence[str]) -> tuple[str, ...]:

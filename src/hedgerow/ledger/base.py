@@ -92,7 +92,7 @@ class Ledger:
         """
         name = _name(analyst)
         request = ChargeRequest.of(charge, queries)
-        asked = request.units
+        units = request.units
         with self._store.write() as book:
             last = last_sealed(book, self._clock)
             total, own = self._accounts(last, book.last_charge_of(name))
@@ -103,14 +103,14 @@ class Ledger:
                 body = {"question": dict(question), "charge": charged.sequence}
                 entry = replace(entry, analyst=name, refers=failed.sequence, body=body)
                 book.append(entry)
-                return self._receipt(entry, charge, asked, filters, of=charged.sequence)
+                return self._receipt(entry, charge, units, filters, of=charged.sequence)
             check_rules(request, self._policy, filters[0], total)
             admit(request, sorted(filters, key=lambda one: one.owner != "analyst"))
-            entry = self._next(last, CHARGED, total.plus(asked, queries))
+            entry = self._next(last, CHARGED, total.plus(units, queries))
             body = _charge_body(request, question)
-            entry = replace(entry, analyst=name, own=own.plus(asked, queries), body=body)
+            entry = replace(entry, analyst=name, own=own.plus(units, queries), body=body)
             book.append(entry)
-        return self._receipt(entry, charge, asked, filters)
+        return self._receipt(entry, charge, units, filters)
 
     def _paid(
         self, book: Reader, request: ChargeRequest, question: Mapping[str, Any], period: str, filters: Sequence[Filter]
@@ -125,7 +125,7 @@ class Ledger:
         if not fingerprint or any(one.overrun_by(Units()) for one in filters):
             return None
         notes = book.notes(fingerprint, question.get("version"))
-        asked = _charge_body(request, question) if notes else {}
+        body = _charge_body(request, question) if notes else {}
         for failed in notes:
             if not failed.body.get("repeatable") or failed.refers is None:
                 continue
@@ -133,17 +133,17 @@ class Ledger:
                 continue
             tried = book.entry(failed.refers)
             charged = book.entry(tried.body["charge"]) if tried is not None and tried.kind == REPEATED else tried
-            if charged is not None and charged.total.period == period and _same(charged.body, asked):
+            if charged is not None and charged.total.period == period and _same(charged.body, body):
                 return failed, charged
         return None
 
     def _receipt(
-        self, entry: Entry, charge: Charge, asked: Units, filters: Sequence[Filter], *, of: int | None = None
+        self, entry: Entry, charge: Charge, units: Units, filters: Sequence[Filter], *, of: int | None = None
     ) -> Receipt:
         """Return the receipt of a charge, or `of` an earlier one that covers it."""
         shown = next((one for one in filters if one.owner == "analyst"), filters[0])
-        left = shown.after(asked).left if of is None else shown.left
-        share = max(filters[0].caps.fractions(asked).values())
+        left = shown.after(units).left if of is None else shown.left
+        share = max(filters[0].caps.fractions(units).values())
         identity = self.receipt_id(entry.sequence if of is None else of)
         return Receipt(identity, entry.sequence, charge, share, left, {"time": entry.time})
 
@@ -156,10 +156,10 @@ class Ledger:
         name = _name(analyst)
         with self._store.read() as book:
             filters = self._filters(*self._accounts(book.last(), book.last_charge_of(name)), name)
-        asked = Units.of(charge)
-        fits = not any(one.overrun_by(asked) for one in filters)
+        units = Units.of(charge)
+        fits = not any(one.overrun_by(units) for one in filters)
         shown = next((one for one in filters if one.owner == "analyst"), filters[0])
-        return (shown.after(asked) if fits else shown).left, fits
+        return (shown.after(units) if fits else shown).left, fits
 
     def finish(
         self,
@@ -467,8 +467,10 @@ def _release(charge: int, question: Mapping[str, Any], payload: bytes) -> Stored
     return StoredRelease(charge, str(question.get("fingerprint", "")), question.get("version"), noise, payload)
 
 
-def _same(paid: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
+def _same(paid: Mapping[str, Any], requested: Mapping[str, Any]) -> bool:
     """Compare question and price of two charges, event by event."""
-    questions = [[body["question"].get(name) for name in ("fingerprint", "version", "noise")] for body in (paid, asked)]
-    prices = [[body[name] for name in ("epsilon", "delta", "events", "units", "queries")] for body in (paid, asked)]
+    questions = [
+        [body["question"].get(name) for name in ("fingerprint", "version", "noise")] for body in (paid, requested)
+    ]
+    prices = [[body[name] for name in ("epsilon", "delta", "events", "units", "queries")] for body in (paid, requested)]
     return canonical(questions[0]) == canonical(questions[1]) and canonical(prices[0]) == canonical(prices[1])

@@ -24,7 +24,7 @@ MOUNTS = Path("/proc/self/mounts")
 
 
 def on_network(path: Path, mounts: Path = MOUNTS) -> bool:
-    """Return whether `path` is on a network disk that this system lists: file locks on those are unreliable."""
+    """Return True if `path` is on a network disk that this system lists: file locks on those are unreliable."""
     try:
         lines = mounts.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -187,15 +187,15 @@ def raise_budget(
         _check_names(store, place, dataset, policy)
         with store.write() as book:
             old = LedgerTerms.from_dict(book.last_terms().body["terms"])
-            asked = LedgerTerms.of(policy)
-            if asked.caps.overrun(old.caps.units):
+            terms = LedgerTerms.of(policy)
+            if terms.caps.overrun(old.caps.units):
                 raise LedgerError(
                     "The new budget is smaller than the old one in one of its three parts.",
                     code="ledger-split",
                     hint="Raise epsilon and delta with the same pure_epsilon, or begin a new ledger.",
                 )
             last = last_sealed(book, clock)
-            body = {"terms": asked.to_dict(), "from": old.to_dict()}
+            body = {"terms": terms.to_dict(), "from": old.to_dict()}
             book.append(next_entry(last, RAISED, timestamp(clock()), last.total, body))
     finally:
         store.close()

@@ -9,7 +9,7 @@ import hashlib
 import json
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -29,6 +29,9 @@ REPEATED, REUSED = "repeated", "reused"
 CONTINUED = "continued"
 """The first entry of format 2 in a ledger of format 1: it states its terms and totals again, to be read in the open."""
 
+KINDS = frozenset({OPENED, CHARGED, ANSWERED, FAILED, RAISED, REPEATED, REUSED, CONTINUED})
+"""All kinds of entries. Amounts are charged by `CHARGED` alone."""
+
 OPEN = {
     CHARGED: ("units", "queries"),
     OPENED: ("ledger", "dataset", "format", "terms"),
@@ -41,10 +44,13 @@ PRICE = ("epsilon", "delta", "events")
 """The parts of a body that say what a charge paid for, and what it guarantees."""
 
 
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
 def canonical(value: Any) -> str:  # noqa: ANN401 - whatever JSON can hold
     """Return JSON in a canonical spelling, for hashing; raise an `InternalError` if it is not JSON."""
     try:
-        return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return _CANONICAL.encode(value)
     except (TypeError, ValueError):
         raise InternalError("What is written to the ledger must be plain JSON.") from None
 
@@ -62,10 +68,10 @@ class Account:
     charges: int = 0
     queries: int = 0
 
-    def plus(self, asked: Units, queries: int) -> "Account":
+    def plus(self, units: Units, queries: int) -> "Account":
         """The account after one more charge."""
         return Account(
-            self.period, self.current + asked, self.lifetime + asked, self.charges + 1, self.queries + queries
+            self.period, self.current + units, self.lifetime + units, self.charges + 1, self.queries + queries
         )
 
     def within(self, period: str) -> "Account":
@@ -195,6 +201,14 @@ class Entry:
             self.body_text,
             self.previous,
         )
+
+    def copy(self) -> "Entry":
+        """Return an equal entry with a body of its own, and with the hash of this one."""
+        body = json.loads(self.body_text)
+        body.pop("salt", None)
+        other = replace(self, body=body)
+        other.__dict__["hash"] = self.hash  # a cached property of a frozen class
+        return other
 
     def to_dict(self) -> dict[str, Any]:
         """The entry as one object of the exported trail."""

@@ -106,7 +106,7 @@ def foreign(place: object) -> LedgerError:
 def damaged(place: object) -> LedgerError:
     """The ledger contradicts itself."""
     return LedgerError(
-        f"The ledger {place} is damaged: what it says does not hold together.",
+        f"The ledger {place} is damaged: its records contradict each other.",
         code="ledger-damaged",
         hint="Restore it from a backup; `hedgerow budget --verify` says where the chain breaks.",
     )
@@ -124,7 +124,7 @@ def newer(place: object) -> LedgerError:
 def exists(place: object) -> LedgerError:
     """Something already exists where a new ledger was to be created."""
     return LedgerError(
-        _by_place(place, file=f"There is something at {place} already.", server=f"There is a ledger {place} already."),
+        _by_place(place, file=f"There is already something at {place}.", server=f"There is already a ledger {place}."),
         code="ledger-exists",
         hint=_by_place(
             place,

@@ -16,6 +16,8 @@ from hedgerow.ledger.entries import (
     BEGINNING,
     CHARGED,
     CONTINUED,
+    KINDS,
+    OPEN,
     OPENED,
     Account,
     Entry,
@@ -118,20 +120,27 @@ def dump_links(links: Iterable[Link]) -> str:
 
 
 def load_links(text: str) -> list[Link]:
-    """Return the links that `dump_links` wrote, with totals added up again; raise `ValueError` if they are no chain."""
+    """Return the links that `dump_links` wrote, with totals added up again; raise `ValueError` if they are no chain.
+
+    Every character counts: a text that `dump_links` would spell in another way, or with fewer fields, is refused.
+    """
     links: list[Link] = []
     for number, written in enumerate(text.splitlines()):
         try:
             links.append(_link(json.loads(written), links[-1] if links else None))
         except (ValueError, KeyError, TypeError, AttributeError):
-            raise ValueError(f"line {number + 1} is no link of a chain") from None
+            raise ValueError(f"line {number + 1} is not a link of a chain") from None
     if not links:
         raise ValueError("there are no links")
+    if dump_links(links) != text:
+        raise ValueError("it is not spelled as hedgerow writes it")
     return links
 
 
 def _link(line: Mapping[str, Any], before: Link | None) -> Link:
     kind, public, refers, sealed = line["kind"], line["public"], line.get("refers"), line["sealed"]
+    if kind not in KINDS or public.keys() != {name for name in OPEN.get(kind, ()) if name in public}:
+        raise ValueError("An entry of another kind could be a charge that nobody adds up.")
     if before is None:
         is_first = (kind, line["sequence"], line["previous"]) == (OPENED, 0, BEGINNING)
         if not is_first and kind != CONTINUED:
@@ -139,6 +148,8 @@ def _link(line: Mapping[str, Any], before: Link | None) -> Link:
         return Link(line["sequence"], kind, refers, Account.from_dict(line["total"]), public, sealed, line["previous"])
     if kind in {OPENED, CONTINUED}:
         raise ValueError("A chain begins once.")
+    if refers is not None and not 0 <= refers <= before.sequence:
+        raise ValueError("An entry follows from an earlier one.")
     total = before.total.within(line.get("period", before.total.period))
     if kind == CHARGED:
         total = total.plus(Units.from_dict(public["units"]), public["queries"])

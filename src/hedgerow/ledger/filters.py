@@ -71,9 +71,9 @@ class Filter:
         limit = self.caps.limit
         return Spending(max(0.0, limit.epsilon - spent.epsilon), max(0.0, limit.delta - spent.delta))
 
-    def overrun_by(self, asked: Units) -> str | None:
-        """Return the coordinate that `asked` exceeds, if there is one."""
-        return self.caps.overrun(self.spent + asked)
+    def overrun_by(self, units: Units) -> str | None:
+        """Return the coordinate that `units` exceed, if there is one."""
+        return self.caps.overrun(self.spent + units)
 
     def fair_mass(self, cost: Cost) -> Fraction:
         """Return the threshold mass that goes with `cost`, so that mass never runs out first.
@@ -88,9 +88,9 @@ class Filter:
             shares.append(cost.pure / caps.pure)
         return min(Fraction(1), sum(shares, Fraction(0)) / len(shares)) * caps.mass * MARGIN
 
-    def after(self, asked: Units) -> "Filter":
-        """Return the filter after `asked` is charged."""
-        return Filter(self.owner, self.caps, self.spent + asked)
+    def after(self, units: Units) -> "Filter":
+        """Return the filter after `units` are charged."""
+        return Filter(self.owner, self.caps, self.spent + units)
 
 
 def admit(request: ChargeRequest, filters: Sequence[Filter]) -> None:
@@ -113,15 +113,15 @@ def _refusal(request: ChargeRequest, one: Filter, coordinate: str, filters: Sequ
     )
 
 
-def _shortfall(asked: Units, one: Filter, coordinate: str) -> str:
+def _shortfall(units: Units, one: Filter, coordinate: str) -> str:
     """Return a sentence with the share of the cap that is needed, and the share that is left."""
     caps, spent = one.caps, one.spent
-    if coordinate == "pure" and spent.deliberate + asked.deliberate > caps.deliberate:
+    if coordinate == "pure" and spent.deliberate + units.deliberate > caps.deliberate:
         if caps.deliberate == 0:
             return "This ledger keeps no part of epsilon for Laplace noise (pure_epsilon is 0)."
-        needs, has = asked.deliberate / caps.deliberate, 1.0 - spent.deliberate / caps.deliberate
+        needs, has = units.deliberate / caps.deliberate, 1.0 - spent.deliberate / caps.deliberate
     else:
-        needs, has = caps.fractions(asked)[coordinate], 1.0 - caps.fractions(spent)[coordinate]
+        needs, has = caps.fractions(units)[coordinate], 1.0 - caps.fractions(spent)[coordinate]
     whose = _OWNERS[one.owner]
     return f"This statement needs {_percent(needs)} of {whose} {_NAMES[coordinate]}, and {_percent(has)} is left."
 
@@ -197,16 +197,16 @@ def _check_size(charge: Charge, policy: BudgetPolicy) -> None:
 
 def _check_number(request: ChargeRequest, number: int, total: Filter, account: Account) -> None:
     """Apply the query-budget note: `number` basic queries share the budget evenly; then the dataset is closed."""
-    asked, left = request.queries, number - account.queries
-    if asked > left:
+    requested, left = request.queries, number - account.queries
+    if requested > left:
         raise BudgetError(
-            f"The budget was made for {number} basic queries; this one counts as {asked}, and {left} are left.",
+            f"The budget was made for {number} basic queries; this one counts as {requested}, and {left} are left.",
             code="budget-queries",
             hint="When none is left, the dataset is closed." if left == 0 else "A COUNT or SUM counts as one.",
-            asked={"queries": asked},
+            asked={"queries": requested},
             left={"queries": left},
         )
-    share = replace(total.caps.units, gaussian=total.caps.gaussian * asked // number)
+    share = replace(total.caps.units, gaussian=total.caps.gaussian * requested // number)
     _require_within(request, share, code="budget-queries", what=f"its even share of {number} basic queries")
 
 

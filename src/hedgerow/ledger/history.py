@@ -118,7 +118,7 @@ class BudgetView:
     analysts: Mapping[str, AnalystView]
     load: Callable[[], Sequence[HistoryEntry]] = field(repr=False, compare=False)
     caps: Cost = field(default=Cost(), repr=False, compare=False)
-    room: Callable[[], Cost] | None = field(default=None, repr=False, compare=False)
+    remaining_cost: Callable[[], Cost] | None = field(default=None, repr=False, compare=False)
     number_left: int | None = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
@@ -135,17 +135,17 @@ class BudgetView:
     def questions_left(self) -> QuestionsLeft | None:
         """Number of further questions that fit; None before the first charge, and where there is always a next one."""
         latest = [entry for entry in self.history if "events" in entry.charge][-LATEST:]
-        if self.room is None or not latest:
+        if self.remaining_cost is None or not latest:
             return None
-        room = self.room()
-        fitting = [number for entry in latest if (number := how_many(_charge(entry), room)) is not None]
+        remaining_cost = self.remaining_cost()
+        fitting = [number for entry in latest if (number := how_many(_charge(entry), remaining_cost)) is not None]
         if self.number_left is not None:
             fitting = [min(number, max(self.number_left, 0)) for number in fitting]
         return QuestionsLeft(fitting[-1], median_low(fitting)) if fitting else None
 
     @property
     def steps(self) -> list["SpendingStep"]:
-        """Every charge in order, with its share of the budget, and the share that was used once it was paid."""
+        """Return the charges in order, each with its share of the budget and the share used with it."""
         caps = {name: float(getattr(self.caps, name)) for name in ("gaussian", "pure", "mass")}
         spent, steps = dict.fromkeys(caps, 0.0), []
         for entry in self.history:
@@ -166,7 +166,7 @@ class BudgetView:
 
     @property
     def history(self) -> Sequence[HistoryEntry]:
-        """Every charge in order, and what became of it."""
+        """Return the charges in order, and what became of each."""
         return self.load()
 
     def __repr__(self) -> str:
@@ -209,13 +209,18 @@ class BudgetView:
 
 def dump_budget(view: BudgetView) -> dict[str, Any]:
     """Return a budget as plain JSON, from which `load_budget` makes an equal one. The history is left out."""
-    left = None if view.room is None else encode(view.room())
-    return {**encode(_plain_fields(view)), "caps": encode(view.caps), "room": left, "number_left": view.number_left}
+    left = None if view.remaining_cost is None else encode(view.remaining_cost())
+    return {
+        **encode({field.name: getattr(view, field.name) for field in fields(view) if field.compare}),
+        "caps": encode(view.caps),
+        "remaining_cost": left,
+        "number_left": view.number_left,
+    }
 
 
 def load_budget(document: Mapping[str, Any], load: Callable[[], Sequence[HistoryEntry]]) -> BudgetView:
     """Return the budget that `dump_budget` wrote; `load` reads its history."""
-    room = document["room"] and decode(Cost, document["room"])
+    remaining_cost = document["remaining_cost"] and decode(Cost, document["remaining_cost"])
     return BudgetView(
         document["dataset"],
         decode(Spending, document["limit"]),
@@ -226,13 +231,9 @@ def load_budget(document: Mapping[str, Any], load: Callable[[], Sequence[History
         decode(Mapping[str, AnalystView], document["analysts"]),
         load,
         decode(Cost, document["caps"]),
-        None if room is None else lambda: room,
+        None if remaining_cost is None else lambda: remaining_cost,
         document["number_left"],
     )
-
-
-def _plain_fields(view: BudgetView) -> dict[str, Any]:
-    return {field.name: getattr(view, field.name) for field in fields(view) if field.compare}
 
 
 def analyst_view(of: Filter, queries: int, *, capped: bool) -> AnalystView:
@@ -299,18 +300,21 @@ class Verifier:
         elif self._total is not None and entry.total != self._total:
             raise _broken(entry.sequence, "changes the totals without a charge")
         if entry.kind == ANSWERED:
-            _check_release(entry, book)
+            # Check that a stored release is the one that was stored with the entry.
+            stored = book.release_of(entry.sequence)
+            if stored is None or hashlib.sha256(stored.payload).hexdigest() != entry.body["release"]:
+                raise _broken(entry.sequence, "has lost its release, or has another one")
         self._previous, self._total, self._length = entry.hash, entry.total, self._length + 1
 
     def _check_charge(self, entry: Entry) -> None:
         """Check that the totals are those before the entry plus the cost of its events, exactly."""
-        asked, queries, name = Units.from_dict(entry.body["units"]), entry.body["queries"], entry.analyst or ""
+        units, queries, name = Units.from_dict(entry.body["units"]), entry.body["queries"], entry.analyst or ""
         period = entry.total.period
         total, own = self._total or Account(period), self._own.get(name, Account(period))
         if (
-            asked != _recomputed(entry)
-            or entry.total != total.within(period).plus(asked, queries)
-            or entry.own != own.within(period).plus(asked, queries)
+            units != _recomputed(entry)
+            or entry.total != total.within(period).plus(units, queries)
+            or entry.own != own.within(period).plus(units, queries)
         ):
             raise _broken(entry.sequence, "does not add up")
         self._own[name] = entry.own
@@ -336,7 +340,7 @@ def history(store: Store, analyst: str | None = None) -> Sequence[HistoryEntry]:
 
 
 def export(store: Store) -> Iterator[str]:
-    """One line of JSON for each entry, with its hash."""
+    """Yield a line of JSON for each entry, with its hash."""
     return walk(store, lambda entry, _: canonical(entry.to_dict()))
 
 
@@ -375,13 +379,6 @@ def _status(charged: Entry, book: Reader) -> str:
 def _recomputed(entry: Entry) -> Units:
     steps = tuple(event_from_dict(event) for event in entry.body["events"])
     return Units.of(Charge(steps, entry.body["epsilon"], entry.body["delta"]))
-
-
-def _check_release(entry: Entry, book: Reader) -> None:
-    """Check that a stored release is the one that was stored with the entry."""
-    stored = book.release_of(entry.sequence)
-    if stored is None or hashlib.sha256(stored.payload).hexdigest() != entry.body["release"]:
-        raise _broken(entry.sequence, "has lost its release, or has another one")
 
 
 def _broken(sequence: int, how: str) -> LedgerError:

@@ -12,6 +12,7 @@ from hedgerow.accounting import gaussian_epsilon, gaussian_mu
 from hedgerow.accounting.budget import Charge, Cost, Spending
 from hedgerow.catalog.model import BudgetPolicy, Cap
 from hedgerow.errors import InternalError, LedgerError
+from hedgerow.recently_used import once_per_plan
 
 SCALE = 2**80
 """Charges and caps are whole multiples of 1 / SCALE: charges rounded up, caps down."""
@@ -37,17 +38,18 @@ class Units:
     mass: int = 0
     deliberate: int = 0
 
-    @classmethod
-    def of(cls, charge: Charge) -> Self:
+    @staticmethod
+    @once_per_plan
+    def of(charge: Charge) -> "Units":
         """Return the amount that `charge` takes, rounded up."""
         cost = charge.cost
-        asked = sum(
+        requested = sum(
             (event.cost.pure for event in charge.events if not getattr(event, "surcharge_only", False)), Fraction(0)
         )
-        amounts = (cost.gaussian, cost.pure, cost.mass, asked)
+        amounts = (cost.gaussian, cost.pure, cost.mass, requested)
         if min(amounts) < 0:
             raise InternalError("A charge would give something back to the ledger.")
-        return cls(*(math.ceil(amount * SCALE) for amount in amounts))
+        return Units(*(math.ceil(amount * SCALE) for amount in amounts))
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, str]) -> Self:
@@ -227,36 +229,36 @@ class LedgerTerms:
         pure = min(self.pure_epsilon * (cap.epsilon / self.epsilon), cap.epsilon)
         return caps_for(cap.epsilon, self.delta if cap.delta is None else cap.delta, pure)
 
-    def require(self, asked: "LedgerTerms") -> None:
+    def require(self, terms: "LedgerTerms") -> None:
         """Refuse terms that promise less privacy than these, or split the budget differently."""
-        if self._widened_by(asked):
+        if self._widened_by(terms):
             raise LedgerError(
                 "The catalog's budget is larger than the one this ledger was made for.",
                 code="ledger-budget-larger",
                 hint="Raise it on purpose with `hedgerow budget --raise`; the history will say so.",
             )
-        if self.caps.overrun(asked.caps.units):
+        if self.caps.overrun(terms.caps.units):
             raise LedgerError(
                 "The catalog keeps another part of epsilon for Laplace noise (pure_epsilon) than this ledger does.",
                 code="ledger-split",
                 hint="The split is fixed in advance: restore pure_epsilon, or begin a new ledger.",
             )
 
-    def _widened_by(self, asked: "LedgerTerms") -> bool:
-        """Return True if `asked` allows more in a period, more periods, or more in a lifetime."""
-        if asked.epsilon > self.epsilon or asked.delta > self.delta:
+    def _widened_by(self, terms: "LedgerTerms") -> bool:
+        """Return True if `terms` allow more in a period, more periods, or more in a lifetime."""
+        if terms.epsilon > self.epsilon or terms.delta > self.delta:
             return True
-        if asked.refresh is None:
+        if terms.refresh is None:
             return False
-        if self.refresh is None or asked.refresh < self.refresh:
+        if self.refresh is None or terms.refresh < self.refresh:
             return True
-        mine, theirs = self.lifetime_caps, asked.lifetime_caps
+        mine, theirs = self.lifetime_caps, terms.lifetime_caps
         return mine is not None and (theirs is None or mine.overrun(theirs.units) is not None)
 
 
 def how_many(charge: Charge, left: Cost) -> int | None:
     """Return how often `charge` fits into what is left; None if it takes nothing."""
-    asked = Units.of(charge)
-    pairs = [(asked.gaussian, left.gaussian), (asked.deliberate, left.pure), (asked.mass, left.mass)]
+    units = Units.of(charge)
+    pairs = [(units.gaussian, left.gaussian), (units.deliberate, left.pure), (units.mass, left.mass)]
     fits = [max(int(remaining * SCALE // amount), 0) for amount, remaining in pairs if amount]
     return min(fits, default=None)

@@ -1,6 +1,6 @@
 """Position of a ledger: the latest entries that one analyst's budget depends on, and the budget that they leave."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from hedgerow.accounting.budget import Cost, RemainingBudget, Spending
@@ -59,6 +59,12 @@ class Position:
         """Remaining budget, for planning."""
         left = self.remaining_cost
         return RemainingBudget(left.gaussian, left.pure, self.fair_mass, self)
+
+    @property
+    def granted(self) -> RemainingBudget:
+        """Remaining budget if nothing were spent, for plans of a new period."""
+        unspent = tuple(replace(one, spent=Units()) for one in self.filters)
+        return replace(self, filters=unspent, allowed=None).remaining
 
     @property
     def left(self) -> Spending:

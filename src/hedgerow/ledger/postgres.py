@@ -87,7 +87,7 @@ class Tables:
     ledger: str
     place: str
 
-    def standing(self, seen: int) -> Statement:
+    def state_query(self, seen: int) -> Statement:
         """Query for the state of the ledger and for the hash of its entry `seen`."""
         mine = f"FROM {self.schema}.entries WHERE ledger = %s"
         known, latest = f"SELECT hash {mine} AND sequence = %s", f"{ENTRY} {mine} ORDER BY sequence DESC LIMIT 1"
@@ -122,17 +122,15 @@ class PostgresRows(Rows):
 
     same_version = "version IS NOT DISTINCT FROM ?::text"
 
-    def __init__(
-        self, connection: "Connection", tables: Tables, standing: LedgerState, put_off: list[Statement]
-    ) -> None:
+    def __init__(self, connection: "Connection", tables: Tables, state: LedgerState, put_off: list[Statement]) -> None:
         entries, releases = (f"{tables.schema}.{table} WHERE ledger = ?" for table in ("entries", "releases"))
         super().__init__(tables.place, entries, releases, (tables.ledger,))
         self._connection = connection
         self._tables = tables
         self._put_off = put_off
-        if standing.latest[0] is None:
+        if state.latest[0] is None:
             raise errors.damaged(tables.place)
-        self._latest = self.to_entry(standing.latest)
+        self._latest = self.to_entry(state.latest)
 
     @property
     def tip(self) -> tuple[int, str]:
@@ -238,9 +236,9 @@ class PostgresStore:
             if self._closed:
                 raise errors.closed(self._place)
             with translating(self._place, writing=writing):
-                standing = self._start([*begin, self._tables.standing(self._seen[0])])
+                state = self._start([*begin, self._tables.state_query(self._seen[0])])
                 with finishing(self._connection, self._place) as put_off:
-                    state = self._checked(standing, beginning=beginning)
+                    state = self._checked(state, beginning=beginning)
                     rows = PostgresRows(self._connection, self._tables, state, put_off)
                     yield rows
             self._seen = rows.tip
@@ -272,15 +270,15 @@ class PostgresStore:
         self._connection = self._address.connect(self._patience)
         self._process = os.getpid()
 
-    def _checked(self, standing: LedgerState | None, *, beginning: bool) -> LedgerState:
+    def _checked(self, state: LedgerState | None, *, beginning: bool) -> LedgerState:
         """Refuse a ledger from a newer version, one that is gone, and one that lost entries we have seen."""
-        if standing is None:
+        if state is None:
             raise errors.lost(self._place)
-        if standing.format > FORMAT:
+        if state.format > FORMAT:
             raise errors.newer(self._place)
-        if not beginning and standing.known != self._seen[1]:
+        if not beginning and state.known != self._seen[1]:
             raise errors.lost(self._place)
-        return standing
+        return state
 
 
 def find(address: Address, dataset: str, ledger: str | None, patience: float) -> PostgresStore | None:

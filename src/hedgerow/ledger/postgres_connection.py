@@ -70,7 +70,7 @@ class Address:
 
 
 def is_address(location: str) -> bool:
-    """Return whether a location is the URL of a PostgreSQL database."""
+    """Return True if a location is the URL of a PostgreSQL database."""
     scheme, colon, _ = location.partition("://")
     return bool(colon) and scheme.lower() in SCHEMES
 

@@ -63,6 +63,8 @@ class SQLiteRows(Rows):
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         super().__init__(path, "entries WHERE true", "releases WHERE true")
         self._connection = connection
+        self.tip = (-1, "")
+        """The number and hash of the last entry, once `hash_of` or `append` was called."""
 
     def select(self, sql: str, *values: Value) -> list[tuple[Any, ...]]:
         """Run a query."""
@@ -73,18 +75,19 @@ class SQLiteRows(Rows):
         for table, values in inserted_rows(entry, release):
             marks = ", ".join("?" * len(values))
             self._connection.execute(f"INSERT INTO {table} VALUES ({marks})", values)
+        self.tip = entry.sequence, entry.hash
         if entry.kind == CONTINUED:
             self._connection.execute(f"PRAGMA user_version = {FORMAT}")  # older programs refuse the file from now on
 
-    def tip(self) -> tuple[int, str]:
-        """The number and hash of the last entry."""
-        sequence, stored = self.select("SELECT sequence, hash FROM entries ORDER BY sequence DESC LIMIT 1")[0]
-        return sequence, stored
-
     def hash_of(self, sequence: int) -> str | None:
-        """The stored hash of one entry."""
-        rows = self.select("SELECT hash FROM entries WHERE sequence = ?", sequence)
-        return str(rows[0][0]) if rows else None
+        """Return the stored hash of one entry, and note the last one as the tip."""
+        end = "SELECT sequence, hash FROM entries ORDER BY sequence DESC LIMIT 1"
+        both = f"SELECT tip.*, (SELECT hash FROM entries WHERE sequence = ?) FROM ({end}) AS tip"
+        if not (rows := self.select(both, sequence)):
+            return None
+        *tip, stored = rows[0]
+        self.tip = (tip[0], tip[1])
+        return None if stored is None else str(stored)
 
 
 class SQLiteStore:
@@ -99,7 +102,6 @@ class SQLiteStore:
         self._path = path
         self._patience = patience
         self.turn = threading.RLock()
-        self._seen: tuple[int, str] | None = None
         self._closed = False
         self._connect()
         watch(self)
@@ -147,12 +149,11 @@ class SQLiteStore:
                 raise errors.closed(self._path)
             if self._process != os.getpid():
                 self._connect()
-            with _translating(self._path), _transaction(self._connection, begin):
+            with _translating(self._path), committing(self._connection, begin):
                 rows = SQLiteRows(self._connection, self._path)
                 self._check_continuity(rows)
                 yield rows
-                tip = rows.tip()
-            self._seen = tip
+            self._seen = rows.tip
         finally:
             turn.release()
 
@@ -161,7 +162,7 @@ class SQLiteStore:
         if _identity(self._path) != self._identity:
             raise errors.lost(self._path)
         _check_kind(self._connection, self._path)
-        if self._seen is not None and rows.hash_of(self._seen[0]) != self._seen[1]:
+        if rows.hash_of(self._seen[0]) != self._seen[1]:
             raise errors.lost(self._path)
 
     def check(self) -> None:
@@ -188,8 +189,8 @@ def _translating(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _transaction(connection: sqlite3.Connection, begin: str) -> Iterator[None]:
-    """One transaction: committed at the end, rolled back by anything else."""
+def committing(connection: sqlite3.Connection, begin: str) -> Iterator[None]:
+    """One transaction: committed at the end, rolled back by an exception."""
     connection.execute(begin)
     try:
         yield
@@ -247,10 +248,10 @@ def settle(connection: sqlite3.Connection) -> tuple[str]:
 
 def _check_kind(connection: sqlite3.Connection, path: Path) -> None:
     """Check that the file is a ledger, and not from a newer version."""
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    header = "SELECT application_id, user_version FROM pragma_application_id, pragma_user_version"
+    application, version = connection.execute(header).fetchone()
     if application != APPLICATION_ID:
         raise errors.foreign(path)
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > FORMAT:
         raise errors.newer(path)
 

@@ -10,11 +10,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Protocol
 from weakref import WeakSet
 
 from hedgerow.ledger import errors
 from hedgerow.ledger.entries import Account, Entry
+from hedgerow.recently_used import RecentlyUsed
 
 PAGE = 500
 """Number of entries read at a time: a long read must not keep writers waiting."""
@@ -124,11 +126,17 @@ class Store(Protocol):
         """Close it."""
 
 
+_hashed: RecentlyUsed[tuple[Value, ...]] = RecentlyUsed(64)
+"""Rows of entries that this process wrote: the hash in them was computed from the other values."""
+
+
 def inserted_rows(entry: Entry, release: StoredRelease | None = None) -> Iterator[tuple[str, tuple[Value, ...]]]:
     """The table and the values of each row that an entry, with the release that it answers with, adds."""
     state, body = entry.state_text, entry.body_text
     facts = (entry.sequence, entry.kind, entry.time, entry.analyst, entry.refers, state, body, entry.previous)
-    yield "entries", (*facts, entry.hash)
+    row = (*facts, entry.hash)
+    _hashed.keep(row, row)
+    yield "entries", row
     if release is not None:
         question = (release.fingerprint, release.version, release.noise, release.payload)
         yield "releases", (entry.sequence, release.charge, *question)
@@ -230,18 +238,31 @@ class Rows(ABC):
         return [self.to_entry(row) for row in rows]
 
     def to_entry(self, row: tuple[Any, ...]) -> Entry:
-        """Return the entry of a row, if the row matches its hash."""
-        sequence, kind, time, analyst, refers, state_text, body_text, previous, stored = row
-        try:
-            state, body = json.loads(state_text), json.loads(body_text)
-            own = None if state["own"] is None else Account.from_dict(state["own"])
-            total, salt = Account.from_dict(state["total"]), body.pop("salt", None)
-        except (ValueError, KeyError, TypeError, AttributeError):
-            raise errors.damaged(self._place) from None
-        entry = Entry(sequence, kind, time, analyst, refers, total, own, body, previous, salt)
-        if (entry.state_text, entry.body_text, entry.hash) != (state_text, body_text, stored):
+        """Return the entry of a row, if the row matches its hash. Each caller gets a copy that it may change."""
+        if (entry := _checked_entry(row)) is None:
             raise errors.damaged(self._place)
-        return entry
+        return entry.copy()
+
+
+@lru_cache(maxsize=64)
+def _checked_entry(row: tuple[Any, ...]) -> Entry | None:
+    """Return the entry of a row; None if the row does not match its hash.
+
+    A question reads the last entries six times. The caches are keyed by all values of the row, so a row that changes is
+    checked again, and the hash of a row that stays the same is computed once, by the process that wrote it or reads it
+    first.
+    """
+    sequence, kind, time, analyst, refers, state_text, body_text, previous, stored = row
+    try:
+        state, body = json.loads(state_text), json.loads(body_text)
+        own = None if state["own"] is None else Account.from_dict(state["own"])
+        total, salt = Account.from_dict(state["total"]), body.pop("salt", None)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+    entry = Entry(sequence, kind, time, analyst, refers, total, own, body, previous, salt)
+    if _hashed.get(row) is not None:
+        entry.__dict__["hash"] = stored  # a cached property of a frozen class; the texts are still compared
+    return entry if (entry.state_text, entry.body_text, entry.hash) == (state_text, body_text, stored) else None
 
 
 class Forkable(Protocol):

@@ -189,7 +189,7 @@ def _decide(sums: Floats, words: NDArray[np.uint64]) -> tuple[NDArray[np.int64],
 
 
 def _settle(distances: list[int], lengths: list[int], rate: Fraction, head: int, length: int = WORD) -> int:
-    """The choice for a u that lies in [head, head + 1) / 2^length; further bits are drawn until it is certain."""
+    """Return the choice for a u in [head, head + 1) / 2^length; further bits are drawn until it is certain."""
     while True:
         with ball_precision(length + 2 * WORD):
             index = _position(_balls(distances, lengths, rate), head, length)

@@ -43,7 +43,7 @@ class TailBits:
         self.length += MORE_BITS
 
     def reach(self, magnitude: int, scale: float) -> bool:
-        """Return whether the draw rounds to `magnitude` or more: whether it is below the tail beyond magnitude - 1/2.
+        """Return True if the draw rounds to `magnitude` or more: if it is below the tail beyond magnitude - 1/2.
 
         The tail is a ball that contains the exact value, so a comparison that succeeds is right whatever the precision;
         one that fails draws more bits.

@@ -197,7 +197,7 @@ def _share(share: exp.Expr, ordered: exp.Ordered) -> exp.Expr:
 
 
 def arguments_of_summary(summary: ExactAggregate, node: exp.Expr, binder: Binder) -> tuple[bool, list[Expr]]:
-    """Return whether DISTINCT is given, and the bound arguments of an exact summary."""
+    """Return a flag (True for DISTINCT) and the bound arguments of an exact aggregate."""
     distinct, nodes = argument_nodes(node)
     if distinct and summary.name not in {"COUNT", "MIN", "MAX"}:
         raise unsupported(node, hint="DISTINCT is available in COUNT.")
@@ -223,7 +223,7 @@ def _fits(summary: ExactAggregate, index: int, argument: Expr) -> bool:
 
 
 def argument_nodes(node: exp.Expr) -> tuple[bool, list[exp.Expr]]:
-    """Return whether DISTINCT is given, and the arguments as written; none for COUNT(*)."""
+    """Return a flag (True for DISTINCT) and the arguments as written; none for COUNT(*)."""
     if isinstance(node, exp.Anonymous):
         return False, list(node.expressions)
     if isinstance(node, exp.GroupConcat):

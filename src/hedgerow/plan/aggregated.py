@@ -7,6 +7,7 @@ from enum import Enum
 from sqlglot import exp
 
 from hedgerow.aggregates import lookup as noisy
+from hedgerow.catalog.names import fold
 from hedgerow.errors import HedgerowError, Span, UnsupportedSQLError
 from hedgerow.expressions import exact_aggregates
 from hedgerow.expressions.facts import declared_values, range_of
@@ -30,7 +31,7 @@ from hedgerow.plan.nodes import AggregateCall, Named
 from hedgerow.plan.ownership import is_owner
 from hedgerow.plan.rows import Ownership
 from hedgerow.plan.scalar import ScalarBinder
-from hedgerow.plan.scope import RowScope, Special, clip, fold
+from hedgerow.plan.scope import RowScope, Special, clip
 from hedgerow.plan.syntax import AGGREGATES, function_hint, function_name, function_remedy, span_of, text_of
 from hedgerow.sql.remedies import clipped, grouped_by
 
@@ -279,8 +280,9 @@ class AggregatedScope:
         except HedgerowError as error:
             error.span = error.span or span_of(node)
             error.remedy = clipped(error.span) if error.code == "missing-bounds" else None
-            example = "CLIP(x, 0, 100)" if known is None or known.max_arguments == 1 else "x, y"
-            error.hint = error.hint or f"Numbers with bounds will do, for instance {function}({example})."
+            error.hint = (
+                error.hint or f"Numbers with bounds are accepted, for instance {function}({_bounded(arguments)})."
+            )
             raise
         return [] if counts_units else arguments
 
@@ -326,3 +328,16 @@ def unit_shown(owner: Expr, node: exp.Expr) -> UnsupportedSQLError:
 
 def _example(column: Expr, name: str) -> str:
     return f"AVG({name})" if column.type.is_numeric else f"COUNT(DISTINCT {name})"
+
+
+def _bounded(arguments: Sequence[Expr]) -> str:
+    """Return arguments with bounds for an aggregate, made of those of the query."""
+    if len(arguments) > 1 and not isinstance(arguments[1], Literal):
+        return "x, y"
+    example = _NUMBERS.get(arguments[0].type, "CLIP(x, 0, 100)") if arguments else "CLIP(x, 0, 100)"
+    return f"{example}, 0.9" if len(arguments) > 1 else example
+
+
+_DAYS = "CLIP(DATE_DIFF('day', DATE '2000-01-01', d), 0, 10000)"
+_NUMBERS = {Type.TEXT: "CLIP(CAST(s AS DOUBLE), 0, 100)", Type.DATE: _DAYS, Type.TIMESTAMP: _DAYS}
+"""Numbers with bounds that can be made of values that are no numbers."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from hedgerow.catalog.model import Catalog
+from hedgerow.catalog.names import fold
 from hedgerow.errors import ParseError, Span, UnknownNameError, UnsupportedSQLError
 from hedgerow.expressions.facts import may_be_null, range_of
 from hedgerow.expressions.nodes import Column, Expr, Literal, Order
@@ -19,7 +20,6 @@ from hedgerow.plan.nested import Around
 from hedgerow.plan.nodes import (
     ContributionLimits,
     Derived,
-    From,
     LogicalPlan,
     Named,
     Select,
@@ -31,7 +31,7 @@ from hedgerow.plan.ownership import LARGEST_SIZE, owner_column
 from hedgerow.plan.relations import constants, derived
 from hedgerow.plan.rows import Ownership, Privacy, Table, within_size
 from hedgerow.plan.scalar import ScalarBinder
-from hedgerow.plan.scope import RowScope, fold
+from hedgerow.plan.scope import RowScope
 from hedgerow.plan.select import bind_select
 from hedgerow.plan.syntax import span_of
 from hedgerow.plan.tables import OWNER, Environment, whole
@@ -61,14 +61,14 @@ def combine(node: exp.SetOperation, left: Table, right: Table, context: Context)
     size = within_size(whole(left, node).size + whole(right, node).size)
     standings = {left.privacy, right.privacy}
     if Privacy.OWNED in standings:
-        return replace(_owned(node, left, right, context), size=size)
+        return replace(_private_union(node, left, right, context), size=size)
     privacy = Privacy.RELEASED if Privacy.RELEASED in standings else Privacy.PUBLIC
     one, other = _aligned(left, right, context, node)
     query = SetOperation(OPERATORS[type(node)], not node.args.get("distinct"), one, other)
     return Table(query, privacy, left.names, _columns(one, other), size=size)
 
 
-def _owned(node: exp.SetOperation, left: Table, right: Table, context: Context) -> Table:
+def _private_union(node: exp.SetOperation, left: Table, right: Table, context: Context) -> Table:
     if left.ownership is None or right.ownership is None or not isinstance(node, exp.Union):
         raise UnsupportedSQLError(
             f"{OPERATORS[type(node)]} would compare private rows with those of others.",
@@ -244,7 +244,10 @@ class _Binder:
             return replace(table, cut_off=table.cut_off or limit is not None or offset > 0)
         rows = derived(replace(table, outer=()), "result", self._context, query)
         scope = ScalarBinder(RowScope(rows.items), self._context.params, self._context.catalog.timezone)
-        columns = [replace(column, table=_alias(rows.source)) for column in table.columns]
+        columns = [
+            replace(column, table=rows.source.alias if isinstance(rows.source, Derived) else "")
+            for column in table.columns
+        ]
         terms = tuple(self._term(node, columns, table, scope) for node in (order.expressions if order else []))
         named = tuple(Named(f"c{i}", column) for i, column in enumerate(columns))
         return replace(table, query=Select(rows.source, (), named, order=terms, limit=limit, offset=offset))
@@ -255,10 +258,6 @@ class _Binder:
             node = node.copy()
             node.set("this", exp.column(table.names[int(inner.this) - 1], quoted=True))
         return order_term(node, binder)
-
-
-def _alias(source: From) -> str:
-    return source.alias if isinstance(source, Derived) else ""
 
 
 def _check_bounds(context: Context) -> None:

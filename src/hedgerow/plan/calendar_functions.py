@@ -133,7 +133,7 @@ def _parts(language: str) -> str:
 
 
 def _replace_words(written: str, dialect: str) -> str:
-    """Replace the words that are left, the longest first, except those that the parser has translated."""
+    """Replace the remaining words, the longest first, except those that the parser has translated."""
     text = re.sub(r"(%-?[A-Za-z])strict", r"\1", written)
     words = LEFT_OVER[dialect]
     if not words:
@@ -196,7 +196,7 @@ def _date(node: exp.Date, binder: Binder) -> Expr | None:
     return None if node.args.get("zone") is not None or node.expressions else _as("date", node, binder)
 
 
-def _made(name: str, names: tuple[str, ...], node: exp.Expr, binder: Binder) -> Expr | None:
+def _bind_named(name: str, names: tuple[str, ...], node: exp.Expr, binder: Binder) -> Expr | None:
     given = [node.args.get(n) for n in names]
     return coerce.call(name, [binder.bind(n) for n in given if n is not None], span_of(node)) if all(given) else None
 
@@ -296,8 +296,8 @@ HANDLERS: Handlers = {
     exp.TimeStrToTime: (("this",), lambda n, b: _as("timestamp", n, b)),
     exp.Timestamp: (("this", "with_tz"), lambda n, b: _as("timestamp", n, b)),
     exp.Datetime: (("this",), lambda n, b: _as("timestamp", n, b)),
-    exp.DateFromParts: (DATE_PARTS, lambda n, b: _made("make_date", DATE_PARTS, n, b)),
-    exp.TimestampFromParts: (MOMENT_PARTS, lambda n, b: _made("make_timestamp", MOMENT_PARTS, n, b)),
+    exp.DateFromParts: (DATE_PARTS, lambda n, b: _bind_named("make_date", DATE_PARTS, n, b)),
+    exp.TimestampFromParts: (MOMENT_PARTS, lambda n, b: _bind_named("make_timestamp", MOMENT_PARTS, n, b)),
     exp.TimeToUnix: (("this",), _since_epoch),
     exp.UnixSeconds: (("this",), lambda n, b: seconds_of(_time(n.this, b), n)),
     exp.UnixMillis: (("this",), lambda n, b: seconds_of(_time(n.this, b), n, 1000)),

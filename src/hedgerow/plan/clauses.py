@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from hedgerow.catalog.names import fold
 from hedgerow.errors import UnknownNameError, UnsupportedSQLError
 from hedgerow.expressions.nodes import Literal
 from hedgerow.expressions.types import Type
 from hedgerow.plan.scalar import ScalarBinder
-from hedgerow.plan.scope import Item, RowScope, fold
+from hedgerow.plan.scope import Item, RowScope
 from hedgerow.plan.syntax import arguments_of, span_of, text_of
 
 UNDERSTOOD = frozenset(
@@ -35,7 +36,7 @@ UNDERSTOOD = frozenset(
 REFUSED = {
     "laterals": ("lateral", "LATERAL is not available.", "Join the tables, or use a subquery."),
     "pivots": ("pivot", "PIVOT is not available.", "Write one aggregate with FILTER (WHERE …) for each column."),
-    "sample": ("sample", "Sampling is not available.", "Every row is weighted already; ask for all of them."),
+    "sample": ("sample", "Sampling is not available.", "Leave it out, and ask about all rows."),
     "locks": ("lock", "FOR UPDATE makes no sense here: nothing is ever written.", "Leave it out."),
     "into": ("into", "SELECT INTO would write; only reading is possible.", "Leave it out."),
 }
@@ -257,11 +258,9 @@ def _star(star: exp.Star, items: tuple[Item, ...], scope: RowScope | None) -> li
             merged = scope is not None and name in scope.merged
             if name in left_out or (name not in item.columns):
                 continue
-            column = exp.column(exp.to_identifier(spelling, quoted=True), None if merged else _quoted(item.name))
+            column = exp.column(
+                exp.to_identifier(spelling, quoted=True), None if merged else exp.to_identifier(item.name, quoted=True)
+            )
             column.this.meta.update(star.meta)
             columns.setdefault(("" if merged else item.name, name), Shown(spelling, column))
     return list(columns.values())
-
-
-def _quoted(name: str) -> exp.Identifier:
-    return exp.to_identifier(name, quoted=True)

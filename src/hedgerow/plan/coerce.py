@@ -32,9 +32,55 @@ _HINTS = {
     ("bit_and", "text, text"): "Join texts with ||.",
     ("is_null", "text, text"): "Write COALESCE(x, y) for a value in the place of NULL.",
     ("trunc_places", "date, text"): "Write DATE_TRUNC('month', d).",
+    ("trunc_places", "timestamp, text"): "Write DATE_TRUNC('month', d).",
 }
 """Hints for functions applied to types that only another dialect allows."""
 
+
+_OTHERWISE = {
+    "add": "+",
+    "subtract": "-",
+    "negate": "-",
+    "multiply": "*",
+    "divide": "/",
+    "remainder": "%",
+    "bit_and": "&",
+    "bit_or": "|",
+    "bit_xor": "XOR",
+    "concat": "||",
+    "trunc_places": "TRUNC",
+    "code_point": "ASCII",
+    "character": "CHR",
+    "format_time": "STRFTIME",
+    "read_time": "STRPTIME",
+    "from_epoch": "TO_TIMESTAMP",
+    "days_between": "-",
+    "week_from_sunday": "WEEK",
+    "age_in_years": "AGE",
+    "month_name": "MONTHNAME",
+    "day_name": "DAYNAME",
+    "like_escape": "LIKE",
+    "in_zone": "AT TIME ZONE",
+}
+"""Functions that queries write otherwise."""
+
+_OF_UNITS = {
+    "extract": "EXTRACT({} FROM …)",
+    "clock": "EXTRACT({} FROM …)",
+    "trunc": "DATE_TRUNC('{}', …)",
+    "difference": "DATE_DIFF('{}', …)",
+    "elapsed": "DATE_SUB('{}', …)",
+    "bucket": "TIME_BUCKET(INTERVAL 1 {}, …)",
+    "shift": "INTERVAL 1 {}",
+}
+"""Functions of dates that exist for several units, each with a name of its own."""
+
+_OF_DATES = ("extract_", "trunc_", "difference_", "elapsed_", "bucket_", "shift_", "format_", "last_day", "days_")
+_OF_TEXTS = (
+    *("lower", "upper", "reverse", "trim", "ltrim", "rtrim", "lpad", "rpad", "length", "substring", "left", "right"),
+    *("split_part", "replace", "translate", "repeat", "position", "code_point", "concat", "contains", "starts_with"),
+    *("ends_with", "like", "ilike", "regexp_"),
+)
 
 TELLS_SIGNS = frozenset({"cast_text", "imposed_text", "atan2", "power"})
 """Functions that distinguish -0.0 from 0.0, or one NaN from another; the engine may choose which of them a row has."""
@@ -48,7 +94,7 @@ def call(name: str, arguments: Sequence[Expr], span: Span | None = None) -> Call
     function = lookup(name)
     if name not in NULLS_WELCOME and not name.startswith("cast_") and any(a.type is Type.NULL for a in arguments):
         raise UnsupportedSQLError(
-            f"{name.replace('_', ' ')} of the constant NULL is always NULL.",
+            f"{_written(name)} of the constant NULL is always NULL.",
             code="null-argument",
             hint="Leave it out, or give NULL a type: CAST(NULL AS DOUBLE).",
             span=span,
@@ -58,7 +104,7 @@ def call(name: str, arguments: Sequence[Expr], span: Span | None = None) -> Call
     if result is None:
         kinds = ", ".join(a.type.value for a in arguments)
         raise UnsupportedSQLError(
-            f"{name.replace('_', ' ')} cannot be applied to ({kinds}).",
+            f"{_written(name)} cannot be applied to ({kinds}).",
             code="type-mismatch",
             hint=_HINTS.get((name, kinds)) or _conversion(name),
             span=span,
@@ -67,8 +113,26 @@ def call(name: str, arguments: Sequence[Expr], span: Span | None = None) -> Call
 
 
 def _conversion(name: str) -> str:
-    kind = "DATE" if name.startswith(("extract_", "trunc_", "difference_", "shift_", "format_")) else "DOUBLE"
+    kind = "DOUBLE"
+    if name.startswith(_OF_DATES):
+        kind = "DATE"
+    elif name.startswith(_OF_TEXTS):
+        kind = "VARCHAR"
     return f"Convert with CAST, for instance CAST(x AS {kind})."
+
+
+def _written(name: str) -> str:
+    """The function as a query writes it.
+
+    Example:
+        >>> _written("trunc_month"), _written("add_whole"), _written("split_part")
+        ("DATE_TRUNC('month', …)", '+', 'SPLIT_PART')
+    """
+    name = name.removesuffix("_whole")
+    family, _, unit = name.partition("_")
+    if name in _OTHERWISE:
+        return _OTHERWISE[name]
+    return _OF_UNITS[family].format(unit) if unit and family in _OF_UNITS else name.upper()
 
 
 def to_number(expr: Expr) -> Expr:
@@ -85,7 +149,7 @@ def _around_queries(name: str, arguments: Sequence[Expr], span: Span | None) -> 
     if name.endswith("_whole") and name.removesuffix("_whole") in allowed():
         return name.removesuffix("_whole")
     raise UnsupportedSQLError(
-        f"{name.replace('_', ' ')} cannot be applied to a query.",
+        f"{_written(name)} cannot be applied to a query.",
         code="nested-query",
         hint="Let the query compute it, or join with the query in FROM.",
         span=span,
@@ -162,13 +226,12 @@ def _read_text(expr: Expr, target: Type, span: Span | None, zone: str | None) ->
             return literals.timestamp(expr.value, kind, zone)
         if target is Type.TIME:
             return literals.clock(expr.value)
-        if target.is_numeric and _is_number(expr.value):
+        if target.is_numeric and expr.value.isascii() and expr.value.removeprefix("-").replace(".", "", 1).isdigit():
             return literals.signed(expr.value)
-    raise _mismatch({Type.TEXT, target}, span)
-
-
-def _is_number(value: str) -> bool:
-    return value.removeprefix("-").replace(".", "", 1).isdigit() and value.isascii()
+    refusal = _mismatch({Type.TEXT, target}, span)
+    if target.is_numeric and not isinstance(expr, Literal):
+        refusal.hint = "Write text in quotes, such as '1', or convert the text: CAST(s AS DOUBLE)."
+    raise refusal
 
 
 def _mismatch(kinds: Iterable[Type], span: Span | None) -> UnsupportedSQLError:

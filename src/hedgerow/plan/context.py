@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from hedgerow.catalog.model import Catalog, DeclaredTable, Through
+from hedgerow.catalog.names import fold
 from hedgerow.expressions import zones
 from hedgerow.expressions.table_names import parts_of
 from hedgerow.expressions.types import Type
 from hedgerow.plan.facts import FAITHFUL, Classes, Facts, Identifying, Key, Term, key_term
 from hedgerow.plan.literals import Parameters
-from hedgerow.plan.scope import fold
 from hedgerow.schema import Schema, SchemaColumn
 
 Bounds = Mapping[str, tuple[float, float]]

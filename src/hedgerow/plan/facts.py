@@ -42,7 +42,7 @@ def term(expr: Expr) -> Term:
 
 
 def key_term(alias: str, part: tuple[str, ...]) -> Term:
-    """One column of a key, in the row called `alias`."""
+    """Return a column of a key, in the row called `alias`."""
     column = (COLUMN, alias, part[0])
     return column if len(part) == 1 else (part[1], column)
 
@@ -155,7 +155,11 @@ class Classes:
         known = {self._root(side) for e in active if e.strict for side in (e.left, e.right)}
         self._known = known
         self._find_present(active, known)
-        self._find_same_rows(known)
+        rows = self.facts.rows
+        for index, (left, table) in enumerate(rows):
+            for right, other in rows[index + 1 :]:
+                if table == other and not self.one_row(left, right) and self._agree(left, right, table, known):
+                    self._same_row[self._alias(right)] = self._alias(left)
         return before != (len(self._present), len(self._same_row), len(self._parent))
 
     def _find_present(self, active: Iterable[Equality], known: set[Term]) -> None:
@@ -163,13 +167,6 @@ class Classes:
             for side in (equality.left, equality.right):
                 if isinstance(side, tuple) and side[0] == COLUMN and self._root(side) in known:
                     self._present.add(str(side[1]))
-
-    def _find_same_rows(self, known: set[Term]) -> None:
-        rows = self.facts.rows
-        for index, (left, table) in enumerate(rows):
-            for right, other in rows[index + 1 :]:
-                if table == other and not self.one_row(left, right) and self._agree(left, right, table, known):
-                    self._same_row[self._alias(right)] = self._alias(left)
 
     def _agree(self, left: str, right: str, table: str, known: set[Term]) -> bool:
         def equal(part: tuple[str, ...]) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from hedgerow.catalog.names import fold
 from hedgerow.errors import UnsupportedSQLError
 from hedgerow.expressions.exact_aggregates import TOTAL
 from hedgerow.expressions.nodes import Column, Expr, Nested, Window, columns_of, columns_read, walk
@@ -30,10 +31,10 @@ from hedgerow.plan.nodes import (
     Select,
     canonical,
 )
-from hedgerow.plan.ownership import determines_owner, in_fixed, is_owner, one_row_each, owner_column
+from hedgerow.plan.ownership import determines_owner, in_fixed, is_owner, is_settled, one_row_each, owner_column
 from hedgerow.plan.rows import Ownership, Privacy
 from hedgerow.plan.scalar import ScalarBinder
-from hedgerow.plan.scope import RowScope, fold
+from hedgerow.plan.scope import RowScope
 from hedgerow.plan.syntax import span_of, text_of
 
 
@@ -218,7 +219,8 @@ class GroupBinder:
         noisy = tuple(call for call in calls if call.function != "GROUPING")
         limits = _limits(ownership, groups.keys)
         domain = public_keys(source, self._below.where, groups.keys, self._public)
-        numbered = Release(source, self._below.where, ownership.owner, limits, groups.keys, noisy, domain)
+        settled = tuple(key.expr for key in groups.keys if is_settled(key.expr, source, ownership))
+        numbered = Release(source, self._below.where, ownership.owner, limits, groups.keys, noisy, domain, settled)
         release = canonical(numbered, self._context.prefix)
         if groups.sets is None:
             return Released(release, groups.alias)

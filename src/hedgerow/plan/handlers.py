@@ -24,7 +24,7 @@ class Binder(Protocol):
     zone: str
 
     def bind(self, node: exp.Expr) -> Expr:
-        """The expression that `node` stands for."""
+        """Return the expression of `node`."""
 
     def boolean(self, node: exp.Expr, clause: str) -> Expr:
         """A condition."""
@@ -98,13 +98,7 @@ def at_least(expr: Expr, low: int) -> Expr:
     """Return the whole number, raised to `low` where it is smaller and not NULL."""
     if range_of(expr).lower >= low:
         return expr
-    raised = coerce.call("greatest", [expr, whole(low)])
-    return raised if isinstance(expr, Literal) else _kept_null(expr, raised)
-
-
-def _kept_null(expr: Expr, value: Expr) -> Expr:
-    absent = coerce.call("is_null", [expr])
-    return coerce.call("case", [absent, Literal(None, Type.NULL), value])
+    return strict([expr], coerce.call("greatest", [expr, whole(low)]))
 
 
 def strict(arguments: list[Expr], value: Expr) -> Expr:

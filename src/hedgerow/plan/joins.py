@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from hedgerow.catalog.names import fold
 from hedgerow.errors import UnsupportedSQLError
 from hedgerow.expressions.nodes import Expr
 from hedgerow.plan import coerce
@@ -19,7 +20,7 @@ from hedgerow.plan.nodes import Join
 from hedgerow.plan.ownership import all_of, exactly, not_on_the_unit, same_owner, unproved
 from hedgerow.plan.rows import JoinedRows, Privacy, within_size
 from hedgerow.plan.scalar import ScalarBinder
-from hedgerow.plan.scope import RowScope, Scope, fold
+from hedgerow.plan.scope import RowScope, Scope
 from hedgerow.plan.sources import nullable
 from hedgerow.plan.syntax import span_of
 
@@ -202,7 +203,7 @@ def _scope(rows: JoinedRows, parent: Scope | None) -> RowScope:
 
 
 def _find(rows: JoinedRows, name: str, node: exp.Join) -> Expr:
-    column = exp.column(name, quoted=True)
+    column = exp.column(name)
     column.this.meta.update(next((n.meta for n in node.walk() if "start" in n.meta), {}))
     return _scope(rows, None).column(column)
 

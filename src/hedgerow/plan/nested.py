@@ -78,7 +78,7 @@ class Nester:
         """Bind a nested query; `scalar` binds the operand left of IN."""
         if isinstance(node, exp.Exists):
             table = self._table(node.this, node)
-            return self._made("exists", table, (), node, Type.BOOLEAN, Range(0.0, 1.0))
+            return self._subquery_call("exists", table, (), node, Type.BOOLEAN, Range(0.0, 1.0))
         if isinstance(node, exp.In):
             return self._in(node.this, node.args["query"], node, scalar)
         if isinstance(node, exp.EQ):
@@ -95,7 +95,7 @@ class Nester:
                 span=span_of(node),
             )
         column = table.columns[0]
-        return self._made("scalar", table, (), node, column.type, column.range)
+        return self._subquery_call("scalar", table, (), node, column.type, column.range)
 
     def _in(self, left: exp.Expr, query: exp.Expr, node: exp.Expr, scalar: Callable[[exp.Expr], Expr]) -> Expr:
         if isinstance(left, exp.Tuple):
@@ -121,7 +121,9 @@ class Nester:
         ]
         columns = tuple(Named(f"c{i}", pair[1]) for i, pair in enumerate(pairs))
         matched = replace(table, query=replace(select, columns=(*columns, *select.columns[len(columns) :])))
-        return self._made("in", matched, [pair[0] for pair in pairs], node, Type.BOOLEAN, Range(0.0, 1.0), values)
+        return self._subquery_call(
+            "in", matched, [pair[0] for pair in pairs], node, Type.BOOLEAN, Range(0.0, 1.0), values
+        )
 
     def _table(self, query: exp.Expr, node: exp.Expr) -> Table:
         while isinstance(query, exp.Subquery | exp.Paren) and is_bare(query):
@@ -135,7 +137,7 @@ class Nester:
             )
         return self._bind(query, self._around)
 
-    def _made(
+    def _subquery_call(
         self,
         kind: str,
         table: Table,

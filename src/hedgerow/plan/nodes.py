@@ -12,6 +12,7 @@ from typing import TypeVar, cast
 from hedgerow.errors import InternalError
 from hedgerow.expressions.nodes import Column, Expr, Literal, Order
 from hedgerow.expressions.types import Type
+from hedgerow.recently_used import once_per_plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +116,7 @@ class Release:
 
     `owner` names the unit of each row of `source`. `domain` is a public query for all keys, where the private rows are
     joined to public ones (`public LEFT JOIN private … GROUP BY public column`): every such group is then shown.
+    `settled` are keys that have one value for all rows of a unit because the database enforces it.
     """
 
     source: "From"
@@ -124,6 +126,12 @@ class Release:
     keys: tuple[Named, ...]
     calls: tuple[AggregateCall, ...]
     domain: "Select | None" = None
+    settled: tuple[Expr, ...] = ()
+
+    @property
+    def one_key(self) -> bool:
+        """True if the database enforces that all rows of a unit have the same keys."""
+        return bool(self.keys) and all(key.expr in self.settled for key in self.keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +205,8 @@ def releases_of(query: Query) -> tuple[Release, ...]:
     return tuple(dict.fromkeys(releases))
 
 
+@once_per_plan
+@once_per_plan
 def scans_of(node: object) -> tuple[Scan, ...]:
     """Return the tables that a relation reads."""
     return tuple(part for part in inside(node) if isinstance(part, Scan))

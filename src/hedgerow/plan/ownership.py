@@ -10,11 +10,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from hedgerow.errors import UnsupportedSQLError
-from hedgerow.expressions.nodes import Call, Column, Expr, columns_of
+from hedgerow.expressions.nodes import Call, Column, Expr, Nested, Window, columns_of, walk
 from hedgerow.expressions.types import Type
 from hedgerow.plan.context import Context
 from hedgerow.plan.facts import COLUMN, FAITHFUL, Classes, Facts, columns_in, conjuncts, equalities, key_term, term
-from hedgerow.plan.nodes import ContributionLimits
+from hedgerow.plan.nodes import ContributionLimits, From, Join
 from hedgerow.plan.rows import JoinedRows, Ownership, PrivateSource
 from hedgerow.plan.syntax import span_of
 
@@ -34,7 +34,7 @@ def settle(rows: JoinedRows, conditions: Sequence[Expr], context: Context) -> tu
         raise not_on_the_unit(rows, first, strangers[0])
     facts = facts.plus(Facts(), equalities(added))
     measured = _Sizes(rows, context, context.supposed(facts, rows.aliases), context.classes(facts, present_with(first)))
-    return Ownership(first, measured.limits(), measured.fixed(), facts), added
+    return Ownership(first, measured.limits(), measured.fixed(), facts, enforced=measured.enforced()), added
 
 
 def unproved(owners: Sequence[Expr], facts: Facts, context: Context) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
@@ -139,6 +139,17 @@ class _Sizes:
         single = [private.aliases for private in self.rows.private_sources if private.limits.max_rows == 1]
         return self._determined(frozenset(alias for aliases in single for alias in aliases))
 
+    def enforced(self) -> frozenset[str]:
+        """Return the relations that have one row for all rows of a unit because the database enforces it.
+
+        Units are compared as whole numbers alone: other types may have values that are equal to several others.
+        """
+        owners = [private.owner for private in self.rows.private_sources]
+        if self.rows.either or not all(isinstance(o, Column) and o.type is Type.INTEGER for o in owners):
+            return frozenset()
+        single = [private.aliases for private in self.rows.private_sources if private.limits.one_row]
+        return self._determined(frozenset(alias for aliases in single for alias in aliases))
+
     def _absorbed(self, private: PrivateSource) -> bool:
         """Return True if another relation has this one on its path, so that each of its rows meets one row here."""
         return private.row is not None and any(
@@ -237,6 +248,24 @@ def _names_owner(
 def in_fixed(expr: Expr, ownership: Ownership) -> bool:
     """True if the expression has one value for all rows of a unit, as far as the owner's declarations go."""
     return all(table in ownership.fixed for table, _ in columns_of(expr))
+
+
+def is_settled(expr: Expr, source: From, ownership: Ownership) -> bool:
+    """Return True if the database enforces that an expression has one value for all rows of a unit.
+
+    Privacy: of the relations that it reads, a unit has one row, and an inner join leaves none of them out. So all rows
+    of the unit meet that row, whatever the catalog says. An outer join may leave it out for some of them.
+    """
+    parts = list(walk(expr))
+    if any(isinstance(part, Nested | Window) for part in parts) or not _joins_inner(source):
+        return False
+    return all(table in ownership.enforced for table, _ in columns_of(expr))
+
+
+def _joins_inner(source: From) -> bool:
+    if not isinstance(source, Join):
+        return True
+    return source.kind == "inner" and _joins_inner(source.left) and _joins_inner(source.right)
 
 
 def one_row_each(limits: ContributionLimits, owner: Expr) -> ContributionLimits:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from hedgerow.catalog.names import fold
 from hedgerow.errors import UnsupportedSQLError
 from hedgerow.expressions.nodes import Column, Expr, Literal
 from hedgerow.expressions.types import Type
@@ -17,7 +18,7 @@ from hedgerow.plan.nodes import Derived, Values
 from hedgerow.plan.ownership import owner_column
 from hedgerow.plan.rows import JoinedRows, Privacy, PrivateSource, Table
 from hedgerow.plan.scalar import ScalarBinder
-from hedgerow.plan.scope import UNNAMED, Item, RowScope, fold
+from hedgerow.plan.scope import UNNAMED, Item, RowScope
 from hedgerow.plan.sources import declared_table
 from hedgerow.plan.syntax import span_of
 from hedgerow.plan.tables import Environment, plain_table, whole, with_names
@@ -60,7 +61,11 @@ class FromBinder:
         if isinstance(node, exp.Subquery):
             return self._query(node)
         if isinstance(node, exp.Values):
-            return self._values(node)
+            alias = node.args.get("alias")
+            name = alias.name if alias is not None and alias.name else f"values {self._context.alias()}"
+            names = [identifier.name for identifier in (alias.args.get("columns") if alias else None) or []]
+            table = constants(node, self._context)
+            return derived(with_names(table, names, node), name, self._context, node)
         if isinstance(node, exp.Table):
             return self._table(node)
         if isinstance(node, exp.Lateral):
@@ -106,13 +111,6 @@ class FromBinder:
         alias = node.args.get("alias")
         names = [identifier.name for identifier in (alias.args.get("columns") if alias else None) or []]
         name = alias.name if alias is not None and alias.name else f"{UNNAMED}{self._context.alias()}"
-        return derived(with_names(table, names, node), name, self._context, node)
-
-    def _values(self, node: exp.Values) -> JoinedRows:
-        alias = node.args.get("alias")
-        name = alias.name if alias is not None and alias.name else f"values {self._context.alias()}"
-        names = [identifier.name for identifier in (alias.args.get("columns") if alias else None) or []]
-        table = constants(node, self._context)
         return derived(with_names(table, names, node), name, self._context, node)
 
 

@@ -72,7 +72,7 @@ class JoinedRows:
 
     @property
     def aliases(self) -> frozenset[str]:
-        """All aliases that make up a row."""
+        """Return all aliases of a row."""
         return self.facts.aliases
 
 
@@ -80,8 +80,9 @@ class JoinedRows:
 class Ownership:
     """Ownership of rows: the owner's expression, its limits, and the parts that are the same for all rows of a unit.
 
-    `fixed` are aliases of which a unit has one row; `units` are columns that always equal the owner; `pinned` says that
-    a nested query reads only rows of the outer row's owner.
+    `fixed` are aliases of which a unit has one row; `enforced` are those of which it has one because the database
+    enforces it; `units` are columns that always equal the owner; `pinned` says that a nested query reads only rows of
+    the outer row's owner.
     """
 
     owner: Expr
@@ -89,6 +90,7 @@ class Ownership:
     fixed: frozenset[str] = frozenset()
     facts: Facts = field(default_factory=Facts)
     pinned: bool = False
+    enforced: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from sqlglot import exp
 
+from hedgerow.catalog.names import fold
 from hedgerow.errors import HedgerowError, ParameterError, PolicyError, Span, UnknownNameError
 from hedgerow.expressions.nodes import Column, Expr, Literal, walk
 from hedgerow.expressions.types import Type
@@ -17,11 +18,6 @@ from hedgerow.sql.remedies import identifier, replaced
 SMALLEST_BOUND, LARGEST_BOUND = 1e-30, 1e30
 UNNAMED = "subquery "
 """Prefix of the names of unnamed subqueries; no name without quotes contains a space."""
-
-
-def fold(name: str) -> str:
-    """Fold a name as DuckDB does, quoted or not: ASCII letters lose their case, other characters stay."""
-    return name.lower() if name.isascii() else "".join(c.lower() if c.isascii() else c for c in name)
 
 
 Special = Callable[[exp.Expr, Binder], Expr | None]
@@ -147,11 +143,15 @@ class RowScope:
     def _unknown(self, node: exp.Column) -> HedgerowError:
         if node.args.get("table") and all(fold(item.name) != fold(node.table) for item in self.items):
             names = ", ".join(item.name for item in self.items)
+            dotted = f"{node.table}.{node.name}"
+            spelled = [item.shown.get(fold(dotted), dotted) for item in self.items if fold(dotted) in item.columns]
+            hint = f"FROM names {names}." if names else "Name it in FROM."
             return UnknownNameError(
                 f"There is no table {node.table!r} in this query.",
                 code="unknown-table",
-                hint=f"FROM names {names}." if names else "Name it in FROM.",
+                hint=f"Write a name with a dot in double quotes: {identifier(spelled[0])}." if spelled else hint,
                 span=span_of(node),
+                remedy=replaced(span_of(node), identifier(spelled[0])) if spelled else None,
             )
         of_table = [item for item in self.items if node.args.get("table") and fold(item.name) == fold(node.table)]
         items = of_table or self.items

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from hedgerow.catalog.names import fold
 from hedgerow.errors import UnknownNameError, UnsupportedSQLError
 from hedgerow.expressions.nodes import Column, Expr, Nested, Order, Window, walk
 from hedgerow.plan.aggregate_calls import has_aggregate, histograms_as_bins
@@ -20,7 +21,7 @@ from hedgerow.plan.ownership import determines_owner, exactly, one_row_each, sam
 from hedgerow.plan.relations import FromBinder
 from hedgerow.plan.rows import JoinedRows, Ownership, Privacy, Table, within_size
 from hedgerow.plan.scalar import ScalarBinder
-from hedgerow.plan.scope import RowScope, Scope, fold
+from hedgerow.plan.scope import RowScope, Scope
 from hedgerow.plan.sources import without_detours
 from hedgerow.plan.syntax import span_of
 from hedgerow.plan.tables import Environment, described, owned_table, unique_names, with_owner
@@ -40,28 +41,28 @@ class Ending:
     distinct: bool
 
 
-def finish(below: Relation, ending: Ending, context: Context) -> Table:
+def finish(relation: Relation, ending: Ending, context: Context) -> Table:
     """Return the whole SELECT as a table."""
-    if below.ownership is not None:
-        return _owned(below, ending, below.ownership, context)
-    exprs, qualify = (ending.exprs, ending.qualify) if below.privacy is Privacy.RELEASED else _tied(ending)
+    if relation.ownership is not None:
+        return _finish_private(relation, ending, relation.ownership, context)
+    exprs, qualify = (ending.exprs, ending.qualify) if relation.privacy is Privacy.RELEASED else _tied(ending)
     named = tuple(Named(f"c{i}", expr) for i, expr in enumerate(exprs))
     order = ending.order
     if ending.limit is not None or ending.offset:
         order = (*order, *(Order(expr, descending=False, nulls_first=False) for expr in exprs))
-    select = Select(below.source, below.where, named, order=order, limit=ending.limit, offset=ending.offset)
+    select = Select(relation.source, relation.where, named, order=order, limit=ending.limit, offset=ending.offset)
     select, _ = _windows_first(select, qualify, context)
     if ending.distinct:
         select = _distinct(select, context)
     columns = tuple(described(f"c{i}", expr) for i, expr in enumerate(ending.exprs))
-    return Table(select, below.privacy, ending.names, columns)
+    return Table(select, relation.privacy, ending.names, columns)
 
 
-def _owned(below: Relation, ending: Ending, ownership: Ownership, context: Context) -> Table:
+def _finish_private(relation: Relation, ending: Ending, ownership: Ownership, context: Context) -> Table:
     """Return rows of people; they have no order and no limit before the noise."""
     exprs, qualify = _tied(ending)
     named = tuple(Named(f"c{i}", expr) for i, expr in enumerate(exprs))
-    select = with_owner(Select(below.source, below.where, named, distinct=ending.distinct), ownership.owner)
+    select = with_owner(Select(relation.source, relation.where, named, distinct=ending.distinct), ownership.owner)
     select, alias = _windows_first(select, qualify, context)
     shown = ownership
     if alias:
@@ -245,7 +246,7 @@ class _SelectBinder:
         return [*conditions, same], replace(ownership, owner=outer.owner, facts=facts, pinned=True)
 
     def _shows_keys(self, shown: Sequence[Shown], ownership: Ownership | None, binder: ScalarBinder) -> bool:
-        """Return whether SELECT DISTINCT over several people's rows is GROUP BY without aggregates."""
+        """Return True if SELECT DISTINCT over several people's rows is GROUP BY without aggregates."""
         distinct = self.select.args.get("distinct")
         if distinct is not None and distinct.args.get("on"):
             raise UnsupportedSQLError(
@@ -273,8 +274,8 @@ class _SelectBinder:
 
         names = binder.scope(groups)
         in_select = nester(names)
-        above = replace(names, special_=Specials(in_select, self._windows(person)))
-        ending = self._ending(shown, self._binder(above), names.aliases)
+        post_context = replace(names, special_=Specials(in_select, self._windows(person)))
+        ending = self._ending(shown, self._binder(post_context), names.aliases)
         plain = {name: expr for name, expr in names.aliases.items() if not has_window(expr)}
         without_windows = replace(names, aliases=plain)
         in_having = nester(without_windows)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from hedgerow.catalog.model import DeclaredTable, Through
-from hedgerow.catalog.names import tables_named
+from hedgerow.catalog.names import fold, tables_named
 from hedgerow.errors import HedgerowError, InternalError, PolicyError, UnknownNameError, UnsupportedSQLError
 from hedgerow.expressions.nodes import Call, Column, Expr, columns_of
 from hedgerow.expressions.ranges import EVERYTHING, Range
@@ -19,7 +19,7 @@ from hedgerow.plan.facts import Classes, Facts, conjuncts, equalities, equality_
 from hedgerow.plan.nodes import ContributionLimits, From, Join, Scan, renamed, rewrite
 from hedgerow.plan.ownership import all_of, same_owner
 from hedgerow.plan.rows import JoinedRows, Ownership, Privacy, PrivateSource
-from hedgerow.plan.scope import Item, fold
+from hedgerow.plan.scope import Item
 from hedgerow.plan.syntax import probably_meant, span_of, table_hint, text_of
 from hedgerow.plan.time_functions import read_instant
 from hedgerow.schema import SchemaColumn, SchemaTable

@@ -133,7 +133,8 @@ OTHER_NAMES: Mapping[str, str] = {
     **dict.fromkeys(("DATE_FORMAT", "FORMAT_DATE", "FORMAT", "FORMAT_TIMESTAMP", "DATENAME"), "STRFTIME(d, '%Y-%m')"),
     **dict.fromkeys(("TO_DATE", "PARSE_DATE", "STR_TO_DATE", "TO_TIMESTAMP"), "STRPTIME(s, '%Y-%m-%d')"),
     **dict.fromkeys(
-        ("TIMESTAMPDIFF", "TIMESTAMP_DIFF", "DATEDIFF", "DATE_DIFF", "DAYS_BETWEEN"), "DATE_DIFF('day', start, finish)"
+        ("TIMESTAMPDIFF", "TIMESTAMP_DIFF", "DATEDIFF", "DATE_DIFF", "DAYS_BETWEEN", "JULIANDAY"),
+        "DATE_DIFF('day', start, finish)",
     ),
     **dict.fromkeys(("TIMESTAMPADD", "DATEADD", "DATE_ADD", "ADDDATE"), "d + INTERVAL 1 MONTH"),
     **dict.fromkeys(("TRUNC", "DATE_TRUNC", "TIMESTAMP_TRUNC"), "DATE_TRUNC('month', d)"),
@@ -141,8 +142,11 @@ OTHER_NAMES: Mapping[str, str] = {
     **dict.fromkeys(("ISNULL", "NVL2", "IFNA"), "COALESCE(x, 0)"),
     **dict.fromkeys(("CONVERT", "TO_NUMBER", "TO_VARCHAR", "STR"), "CAST(x AS VARCHAR)"),
     **dict.fromkeys(("IFELSE", "WHERE", "SWITCH"), "CASE WHEN condition THEN x ELSE y END"),
+    **dict.fromkeys(("SPLIT", "STR_SPLIT", "STRING_SPLIT"), "SPLIT_PART(s, ',', 1)"),
     "EOMONTH": "LAST_DAY(d)",
-    "SPLIT": "SPLIT_PART(s, ',', 1)",
+    "INT": "CAST(x AS BIGINT)",
+    "TOTAL": "SUM(x)",
+    "UNIX_TIMESTAMP": "EPOCH(d)",
     "TOP": "LIMIT 10 at the end of the query",
     "ROWNUM": "LIMIT 10 at the end of the query",
 }
@@ -219,6 +223,8 @@ def function_remedy(node: exp.Expr) -> Remedy | None:
 def _syntax_hint(node: exp.Expr) -> str | None:
     if isinstance(node, exp.Array) and len(node.expressions) == 1 and isinstance(node.expressions[0], exp.Column):
         return NAMES.format(node.expressions[0].name)
+    if isinstance(node, exp.Array) and isinstance(node.parent, exp.AggFunc):
+        return "Write one call for each value of the list: QUANTILE(x, 0.25), QUANTILE(x, 0.75)."
     if isinstance(node, exp.ArrayOverlaps):
         return "Write AND between conditions."
     if isinstance(node, exp.In):

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
+from hedgerow.catalog.names import fold
 from hedgerow.errors import UnsupportedSQLError
 from hedgerow.expressions.facts import may_be_null, range_of
 from hedgerow.expressions.nodes import Call, Column, Expr
@@ -13,7 +14,6 @@ from hedgerow.plan.facts import Facts, shown_as
 from hedgerow.plan.nodes import From, Named, Query, Select
 from hedgerow.plan.ownership import is_owner
 from hedgerow.plan.rows import Ownership, Privacy, Table
-from hedgerow.plan.scope import fold
 from hedgerow.plan.syntax import span_of
 
 MAX_QUERIES = 100

@@ -42,7 +42,8 @@ def like(value: Expr, pattern: str, escape: str, node: exp.Like | exp.ILike) -> 
     escaped = bool(escape) and escape in pattern
     hard = blind or escaped or "_" in pattern
     if (hard and items.count("%") > FEW) or (blind and escaped):
-        return _as_regexp(value, items, blind=blind, node=node)
+        body = "".join({"%": ".*", "_": "."}.get(item) or re.escape(item[1:]) for item in items)
+        return coerce.call("regexp_full_match", [value, text(checked(f"(?s{'i' * blind}){body}", node))], span_of(node))
     if escaped:
         return coerce.call("like_escape", [value, text(pattern), text(escape)], span_of(node))
     return coerce.call("ilike" if blind else "like", [value, text(pattern)], span_of(node))
@@ -62,11 +63,6 @@ def _like_items(pattern: str, escape: str, node: exp.Expr) -> list[str]:
             items.append(sign if sign in "%_" else "=" + sign)
         at += 1
     return items
-
-
-def _as_regexp(value: Expr, items: list[str], *, blind: bool, node: exp.Expr) -> Expr:
-    body = "".join({"%": ".*", "_": "."}.get(item) or re.escape(item[1:]) for item in items)
-    return coerce.call("regexp_full_match", [value, text(checked(f"(?s{'i' * blind}){body}", node))], span_of(node))
 
 
 def checked(pattern: str, node: exp.Expr) -> str:
@@ -190,7 +186,7 @@ def _end(name: str, node: exp.Left | exp.Right, binder: Binder) -> Expr:
 def _pad(node: exp.Pad, binder: Binder) -> Expr:
     length = constant_whole(binder.bind(node.expression), node, "The length of LPAD and RPAD", 0, LONGEST_TEXT)
     given = node.args.get("fill_pattern")
-    fill = " " if given is None else constant_text(binder.bind(given), node, "What LPAD and RPAD fill up with")
+    fill = " " if given is None else constant_text(binder.bind(given), node, "The fill of LPAD and RPAD")
     if not 0 < len(fill) <= LONGEST_FILL:
         raise unsupported(node, hint=f"Fill up with 1 to {LONGEST_FILL} characters.")
     name = "lpad" if node.args.get("is_left") else "rpad"
@@ -217,7 +213,7 @@ def _position(node: exp.StrPosition, binder: Binder) -> Expr:
     arguments = [as_text(binder.bind(node.this)), binder.bind(node.args["substr"])]
     if node.args.get("position") is None:
         return coerce.call("position", arguments, span_of(node))
-    start = constant_whole(binder.bind(node.args["position"]), node, "The place to begin at", 1, FAR)
+    start = constant_whole(binder.bind(node.args["position"]), node, "The position to begin at", 1, FAR)
     return coerce.call("position_from", [*arguments, whole(start)], span_of(node))
 
 
@@ -354,7 +350,7 @@ def _regexp_replace(node: exp.RegexpReplace, binder: Binder) -> Expr:
 
 def _similar(node: exp.SimilarTo, binder: Binder) -> Expr:
     """Bind SIMILAR TO: in DuckDB the pattern is a regular expression; in the standard, % and _ are its wildcards."""
-    written = constant_text(binder.bind(node.expression), node, "What SIMILAR TO looks for")
+    written = constant_text(binder.bind(node.expression), node, "The pattern of SIMILAR TO")
     if dialect_of(node) == "duckdb":
         pattern = checked(written, node)
     else:

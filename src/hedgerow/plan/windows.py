@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from hedgerow.catalog.names import fold
 from hedgerow.errors import UnsupportedSQLError
 from hedgerow.expressions.exact_aggregates import ExactAggregate, lookup, names
 from hedgerow.expressions.facts import range_of
@@ -21,7 +22,6 @@ from hedgerow.plan.context import Context
 from hedgerow.plan.handlers import Binder
 from hedgerow.plan.ownership import determines_owner
 from hedgerow.plan.rows import Ownership
-from hedgerow.plan.scope import fold
 from hedgerow.plan.syntax import span_of, text_of
 
 UNITS = frozenset({"ROWS", "RANGE", "GROUPS"})
@@ -42,7 +42,11 @@ class Windows:
         """Return the window function that `node` is."""
         call, where = unwrap(node.this)
         if isinstance(call, exp.Anonymous) and str(call.this).upper() == SHARE and len(call.expressions) == 1:
-            return self._share(node, call.expressions[0], binder)
+            # Bind RATIO_TO_REPORT(x) OVER (…): x as a share of its sum.
+            part = call.expressions[0]
+            total = node.copy()
+            total.set("this", exp.Sum(this=part.copy()))
+            return coerce.call("divide", [binder.bind(part), self.bind(total, binder)], span_of(node))
         name = name_of(call)
         summary = lookup(name) if name else None
         if summary is None or summary.windowed is False:
@@ -72,12 +76,6 @@ class Windows:
             result,
             summary.range([range_of(a) for a in arguments], float(rows or "inf")),
         )
-
-    def _share(self, node: exp.Window, part: exp.Expr, binder: Binder) -> Expr:
-        """Bind RATIO_TO_REPORT(x) OVER (…): x as a share of its sum."""
-        total = node.copy()
-        total.set("this", exp.Sum(this=part.copy()))
-        return coerce.call("divide", [binder.bind(part), self.bind(total, binder)], span_of(node))
 
     def _over(self, node: exp.Window, binder: Binder) -> tuple[list[Expr], list[Order], WindowFrame]:
         """Return partition, order and frame, including those of a named window."""
@@ -113,7 +111,7 @@ class Windows:
 
 
 def order_term(node: exp.Expr, binder: Binder) -> Order:
-    """One term of ORDER BY."""
+    """Return a term of ORDER BY."""
     if not isinstance(node, exp.Ordered) or node.args.get("with_fill"):
         raise UnsupportedSQLError(
             "This form of ORDER BY is not available.",

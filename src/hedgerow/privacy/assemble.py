@@ -86,7 +86,7 @@ class Assembly:
 
     def _check_size(self, wanted: ExactSum) -> None:
         """Refuse a sum that could overflow: an overflow error would reveal something about the rows."""
-        if self.bounding.room.bit_length() + wanted.reach.bit_length() + self.bits.weight > SUM_BITS:
+        if self.bounding.row_capacity.bit_length() + wanted.reach.bit_length() + self.bits.weight > SUM_BITS:
             raise ParameterError(
                 "A sum over that many rows could overflow.",
                 code="sum-too-large",

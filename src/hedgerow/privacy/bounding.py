@@ -50,8 +50,8 @@ class Bounding:
         return min(self.rows, self.rows_per_group * self.groups)
 
     @property
-    def room(self) -> int:
-        """Number of rows that sums have room for.
+    def row_capacity(self) -> int:
+        """Number of rows that a sum can add up without an overflow.
 
         Privacy: the declared size may be false. A sum that overflowed would fail for some rows and not for others, and
         an owner in more keys than declared would move more cells. So a small declared size is raised to
@@ -62,7 +62,7 @@ class Bounding:
     @property
     def keys_touched(self) -> int:
         """Number of keys in which one owner can have a weight: every key in which it has a row."""
-        return self.room if self.weighted and self.grouped else 1
+        return self.row_capacity if self.weighted and self.grouped else 1
 
     def keys_weighed(self, weight_bits: int) -> int:
         """Number of keys in which one owner can have a weight above zero under the l1 cap.
@@ -96,7 +96,7 @@ def units_only(bounding: Bounding) -> Bounding:
 
 
 def counts_people(bounding: Bounding) -> bool:
-    """Return whether ranks weigh people instead of rows: by group, where a person may have several rows in one."""
+    """Return True if ranks weigh people instead of rows: by group, where a person may have several rows in one."""
     return bounding.weighted and bounding.grouped and bounding.rows_per_group > 1
 
 
@@ -111,19 +111,19 @@ def person_weights(bounding: Bounding) -> Bounding:
     return replace(bounding, rows=groups, rows_per_group=1, groups=groups)
 
 
-def _tighten(name: str, owners: int | None, asked: int | None, *, inferred: bool) -> int | None:
-    if asked is None:
+def _tighten(name: str, owners: int | None, requested: int | None, *, inferred: bool) -> int | None:
+    if requested is None:
         return owners
-    if not 1 <= asked <= LARGEST:
+    if not 1 <= requested <= LARGEST:
         raise ParameterError(
             f"{name} must be a whole number from 1 to {LARGEST:,}.", code=f"bad-{name.replace('_', '-')}"
         )
-    if owners is not None and asked > owners and inferred:
+    if owners is not None and requested > owners and inferred:
         return owners
-    if owners is not None and asked > owners:
+    if owners is not None and requested > owners:
         raise PolicyError(
-            f"{name}={asked} is looser than the owner's {owners}.",
+            f"{name}={requested} is looser than the owner's {owners}.",
             code="looser-limit",
             hint=f"Ask for {owners} or less.",
         )
-    return asked
+    return requested

@@ -120,7 +120,7 @@ def ceiling_of(value: Expr, bounding: Bounding) -> float:
 
 
 def uses_flow(bounding: Bounding, level: DistinctLevel, method: str) -> bool:
-    """Return whether pairs leave the engine; this depends on the declared size and the option, never on the data.
+    """Return True if pairs leave the engine; this depends on the declared size and the option, never on the data.
 
     Where an owner within the limits adds all of several values, hardly anything is left to choose.
     """

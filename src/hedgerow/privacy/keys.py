@@ -16,7 +16,7 @@ Key = tuple[str | int | float | bool | date | time | None, ...]
 
 
 class KeyRule(Enum):
-    """Where the groups of an answer come from."""
+    """Source of the groups of an answer."""
 
     ONE = "one"
     DECLARED = "declared"

@@ -37,7 +37,14 @@ class KindRules:
     after_counts: bool = False
 
 
-def merge_needs(needs: Sequence[NeededSums], *, one_row: bool, selects: bool, alone: Sequence[bool]) -> StatementSums:
+def merge_needs(
+    needs: Sequence[NeededSums],
+    *,
+    one_row: bool,
+    selects: bool,
+    alone: Sequence[bool],
+    beside: Sequence[NeededSums] = (),
+) -> StatementSums:
     """Merge the needs of all aggregates.
 
     Args:
@@ -45,14 +52,20 @@ def merge_needs(needs: Sequence[NeededSums], *, one_row: bool, selects: bool, al
         one_row: Whether each unit has one row, so that rows are people.
         selects: Whether people are counted for key selection anyway.
         alone: For each need, whether it is shown on its own, not in arithmetic with others.
+        beside: Needs of other tables about the same rows: a number that several tables show is made of the same sums in
+            all of them, so that they can add up.
     """
     sums = StatementSums(joints=joints_of(needs), one_row=one_row)
-    for late in (False, True):
-        for need in needs:
-            if KINDS[need.kind].after_counts is late:
-                KINDS[need.kind].want(sums, need)
+    for need in needs:
+        if not KINDS[need.kind].after_counts:
+            KINDS[need.kind].want(sums, need)
+    _count_as_others_do(sums, needs, beside, selects=selects)
+    for need in needs:
+        if KINDS[need.kind].after_counts:
+            KINDS[need.kind].want(sums, need)
     _count_people(sums, needs, selects=selects, alone=alone)
-    _count_the_others(sums)
+    if not beside:
+        _count_the_others(sums)
     return sums
 
 
@@ -85,7 +98,7 @@ def _want_sum(sums: StatementSums, need: NeededSums) -> None:
 
 def _want_rank(sums: StatementSums, need: NeededSums) -> None:
     if need.rank is None:
-        raise InternalError("A rank without a quantile.")
+        raise InternalError("A rank needs a quantile.")
     _add(sums.ranks, (_value(need), support_of(need), need.rank))
     if need.rank.extreme:
         sums.count(support_of(need))
@@ -129,13 +142,13 @@ def _value_forms(assembly: Assembly, need: NeededSums) -> SumForms:
 def _moments_forms(assembly: Assembly, need: NeededSums) -> SumForms:
     joint = joint_of(need)
     if joint is None:
-        raise InternalError("Moments without a value.")
+        raise InternalError("Moments need a value.")
     return moment_forms(need, assembly.joints[assembly.wanted.joint_of(joint)])
 
 
 def _rank_forms(assembly: Assembly, need: NeededSums) -> SumForms:
     if need.rank is None:
-        raise InternalError("A rank without a quantile.")
+        raise InternalError("A rank needs a quantile.")
     support = support_of(need)
     draw = assembly.wanted.ranks.index((_value(need), support, need.rank))
     return SumForms(count=assembly.counts.get(support, ()), draw=draw)
@@ -181,23 +194,38 @@ KINDS = {
 
 def _value(need: NeededSums) -> Expr:
     if need.value is None:
-        raise InternalError("A sum of values without a value.")
+        raise InternalError("A sum of values needs a value.")
     return need.value
 
 
 def _counts_people(need: NeededSums) -> bool:
-    """Return whether the need counts all rows; these are people where each person has one row."""
+    """Return True if the need counts all rows; these are people where each person has one row."""
     return need.kind is Kind.UNITS or (need.kind is Kind.ROWS and need.value is None and need.filter is None)
+
+
+def _count_as_others_do(
+    sums: StatementSums, needs: Sequence[NeededSums], beside: Sequence[NeededSums], *, selects: bool
+) -> None:
+    """Count rows that another table counts, where a sum or a count of people is made of their number there."""
+    others = StatementSums(one_row=sums.one_row)
+    for need in beside:
+        if need.kind in {Kind.ROWS, Kind.MEAN}:
+            KINDS[need.kind].want(others, need)
+    for need in needs:
+        if need.kind is Kind.SUM and others.has_count(support_of(need)):
+            sums.count(support_of(need))
+        if sums.one_row and _counts_people(need) and not selects and others.has_count((None, None)):
+            sums.count((None, None))
 
 
 def _count_people(sums: StatementSums, needs: Sequence[NeededSums], *, selects: bool, alone: Sequence[bool]) -> None:
     """Count people: by the count of all rows where rows are people, by the selection, or with a count of their own."""
-    asked = [
+    counting = [
         index for index, need in enumerate(needs) if need.kind is Kind.UNITS or (sums.one_row and _counts_people(need))
     ]
-    if not asked or (sums.one_row and sums.has_count((None, None))):
+    if not counting or (sums.one_row and sums.has_count((None, None))):
         return
-    if selects and all(alone[index] for index in asked):
+    if selects and all(alone[index] for index in counting):
         sums.reuse_selection = True
     else:
         sums.units = True
@@ -211,12 +239,12 @@ def _count_the_others(sums: StatementSums) -> None:
     some = [condition for value, condition in sums.counts if value is None and condition is not None]
     whole = (None, None) in sums.counts or (sums.one_row and sums.units)
     if len(some) == 1 and whole and sums.blocks == 2:
-        sums.share = some[0], _not_true(some[0])
+        sums.share = some[0], not_true(some[0])
         sums.partitions.append((sums.share, None))
         sums.counts, sums.units = [], False
 
 
-def _not_true(condition: Expr) -> Expr:
+def not_true(condition: Expr) -> Expr:
     """Return a condition that is true for exactly the rows that FILTER skips: where `condition` is false or unknown."""
     holds = Call("coalesce", (condition, Literal(False, Type.BOOLEAN)), Type.BOOLEAN)  # noqa: FBT003 - a value
     return Call("not", (holds,), Type.BOOLEAN)

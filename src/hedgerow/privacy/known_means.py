@@ -43,12 +43,12 @@ def use_known_means(sums: StatementSums, needs: Sequence[NeededSums], means: Map
 
 
 def needs_means(needs: Sequence[NeededSums]) -> bool:
-    """Return whether a statement could use known means: it asks for averages alone."""
+    """Return True if a statement could use known means: it asks for averages alone."""
     return bool(needs) and all(need.kind is Kind.MEAN for need in needs)
 
 
 def _gains(value: Expr, mean: float, averaged: int) -> bool:
-    """Return whether the predicted mean square error around a known mean is the smaller one."""
+    """Return True if the predicted mean square error around a known mean is the smaller one."""
     lower, upper = float(range_of(value).lower), float(range_of(value).upper)
     if not lower < upper:
         return False

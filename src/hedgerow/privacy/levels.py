@@ -18,6 +18,7 @@ an A-optimal design, found by the multiplicative algorithm, whose every step low
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain, combinations
 
 import numpy as np
@@ -35,7 +36,8 @@ ASSUMED_VALUES = 30
 """Number of values of a key that nobody declared, for the choice of shares alone."""
 
 SOLVED_GROUPS = 1000
-"""Maximum number of groups for which any levels are combined; above it only nested ones, which need no matrix."""
+"""Maximum number of groups (`ASSUMED_VALUES` of each key that nobody declared) for which any levels are measured; above
+it only nested ones, which need no matrix."""
 
 WORTH = 5e-4
 """Optimal share below which a level is not measured: its total is the sum of its groups."""
@@ -81,15 +83,15 @@ def level_shares(levels: Sequence[Level], keys: Keys, count: int, bounding: Boun
     if not coarser or count > MANY_KEYS:
         return ()
     sizes = declared_sizes(keys, count) or [ASSUMED_VALUES] * count
-    if keys.rule is not KeyRule.DECLARED or len(keys.domain) > SOLVED_GROUPS:
-        coarser = _nested(coarser)
+    if math.prod(sizes) > SOLVED_GROUPS:
+        coarser = nested(coarser)
     costs = [float(bounding.l2_squared), *[float(bounding.l1**2)] * len(coarser)]
     measured = [finest, *coarser]
-    shares = _optimal(measured, levels, sizes, costs)
+    shares, _ = optimal_shares(measured, levels, sizes, costs)
     worth = [index for index, share in enumerate(shares) if index == 0 or share >= WORTH]
-    shares = _optimal([measured[i] for i in worth], levels, sizes, [costs[i] for i in worth])
-    asked = np.maximum(shares[1:], SMALLEST_SHARE)
-    granted = asked * min(1.0, (1 - FINEST_SHARE) / max(float(asked.sum()), SMALLEST_SHARE))
+    shares, _ = optimal_shares([measured[i] for i in worth], levels, sizes, [costs[i] for i in worth])
+    weights = np.maximum(shares[1:], SMALLEST_SHARE)
+    granted = weights * min(1.0, (1 - FINEST_SHARE) / max(float(weights.sum()), SMALLEST_SHARE))
     return tuple(LevelShare(measured[i], float(share)) for i, share in zip(worth[1:], granted, strict=True))
 
 
@@ -105,7 +107,7 @@ def declared_sizes(keys: Keys, count: int) -> list[int] | None:
     return [len({key[i] for key in keys.domain}) for i in range(count)]
 
 
-def _nested(levels: Sequence[Level]) -> list[Level]:
+def nested(levels: Sequence[Level]) -> list[Level]:
     """The longest sequence of levels in which each level has a subset of the keys of the previous one."""
     longest: dict[Level, list[Level]] = {}
     for level in sorted(levels, key=len, reverse=True):
@@ -114,25 +116,50 @@ def _nested(levels: Sequence[Level]) -> list[Level]:
     return max(longest.values(), key=len)
 
 
-def _optimal(
-    measured: Sequence[Level], shown: Sequence[Level], sizes: Sequence[int], costs: Sequence[float]
-) -> NDArray[np.float64]:
-    """The shares of the measured levels that minimise the sum of the variances of all shown cells."""
+def optimal_shares(
+    measured: Sequence[Level],
+    shown: Sequence[Level],
+    sizes: Sequence[int],
+    costs: Sequence[float],
+    cell_weights: Sequence[float] = (),
+) -> tuple[NDArray[np.float64], float]:
+    """Return the shares of levels that minimise the weighted sum of variances of all shown cells, and that sum.
+
+    Args:
+        measured: The levels that are measured.
+        shown: The levels that are shown.
+        sizes: The number of values of each key.
+        costs: What a measured level costs at variance 1.
+        cell_weights: The weight of a cell of each shown level; 1 by default.
+    """
+    shares, loss = _optimal_shares(tuple(measured), tuple(shown), tuple(sizes), tuple(costs), tuple(cell_weights))
+    return shares.copy(), loss
+
+
+@lru_cache(maxsize=512)  # a batch is priced with many splits of its budget, most of which ask for the same shares
+def _optimal_shares(
+    measured: Sequence[Level],
+    shown: Sequence[Level],
+    sizes: Sequence[int],
+    costs: Sequence[float],
+    cell_weights: Sequence[float],
+) -> tuple[NDArray[np.float64], float]:
     subsets = list(chain.from_iterable(combinations(range(len(sizes)), k) for k in range(len(sizes) + 1)))
     dimensions = np.array([math.prod(sizes[i] - 1 for i in subset) for subset in subsets], float)
-    weights = dimensions * (_within(subsets, shown, sizes).sum(axis=1))
+    weights = dimensions * (_within(subsets, shown, sizes) @ np.array(cell_weights or [1.0] * len(shown)))
     precisions = _within(subsets, measured, sizes) / np.array(costs)
     shares = np.full(len(measured), 1.0 / len(measured))
     used = weights > 0
+    weights, precisions = weights[used], precisions[used]
     for _ in range(STEPS):
-        gains = (weights[used] / (precisions[used] @ shares) ** 2) @ precisions[used]
+        gains = (weights / (precisions @ shares) ** 2) @ precisions
         shares = shares * np.sqrt(gains)
         shares = shares / shares.sum()
-    return shares
+    return shares, float((weights / (precisions @ shares)).sum())
 
 
 def _within(subsets: Sequence[Level], levels: Sequence[Level], sizes: Sequence[int]) -> NDArray[np.float64]:
-    """For each subset of keys and each level that contains it, the number of groups in a cell of the level."""
+    """Return the number of groups in a cell of each level, for each subset of its keys."""
     groups = [math.prod(size for i, size in enumerate(sizes) if i not in level) for level in levels]
     return np.array([[_added(subset, *pair) for pair in zip(levels, groups, strict=True)] for subset in subsets])
 

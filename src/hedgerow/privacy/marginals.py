@@ -29,9 +29,10 @@ from hedgerow.accounting.budget import Charge, Event
 from hedgerow.distributions import Gaussian
 from hedgerow.expressions.facts import declared_values
 from hedgerow.expressions.nodes import Expr
-from hedgerow.plan.nodes import Named, Release
+from hedgerow.plan.nodes import AggregateCall, Named, Release
 from hedgerow.privacy.gaussian import QUICK_SCALE
 from hedgerow.privacy.keys import MAX_DECLARED, KeyRule, keys_of
+from hedgerow.privacy.levels import FINEST_SHARE
 from hedgerow.privacy.plan import Marginals, MarginalTable, PrivatePlan, PrivateStatement, Residual
 from hedgerow.privacy.precision import check_scale, least_scale, root_up, shift_for, up
 from hedgerow.privacy.sums import ExactSum, NoisySum, SumKind
@@ -48,6 +49,19 @@ MOST_RESIDUALS = 500
 ROUNDS = 200
 LARGER = 1 + 1e-3
 """Ratio of variances up to which a table counts as no less accurate than alone."""
+
+WORTH = 1 - 1e-2
+"""Ratio of variances above which no level of a statement gains enough for another basis."""
+
+
+def rows_of(release: Release) -> Release:
+    """Return a release without what its keys decide: equal for two releases if they are about the same rows.
+
+    The number of groups of one unit may follow from the keys: a unit of a table with one row for each is in one group.
+    """
+    limits = replace(release.limits, max_groups=None, inferred=False)
+    where = tuple(sorted(release.where, key=repr))
+    return replace(release, where=where, limits=limits, keys=(), calls=(), settled=(), domain=None)
 
 
 def subsets(keys: Sequence[int]) -> list[Keyset]:
@@ -89,8 +103,12 @@ def best_variances(
     gains = np.array(
         [sum(weight * cell_factor(residual, table, sizes) for table, weight in tables.items()) for residual in kept]
     )
-    variances = np.sqrt(costs / gains) * float(np.sqrt(costs * gains).sum()) / budget
-    return dict(zip(kept, variances.tolist(), strict=True))
+    return dict(zip(kept, _optimal_variances(costs, gains, budget).tolist(), strict=True))
+
+
+def _optimal_variances(costs: Floats, gains: Floats, budget: float) -> Floats:
+    """Return the variances with the least sum of gains times variances, at the budget (Cauchy and Schwarz)."""
+    return np.asarray(np.sqrt(costs / gains) * float(np.sqrt(costs * gains).sum()) / budget)
 
 
 def cell_variance(table: Sequence[int], variances: Mapping[Keyset, float], sizes: Sequence[int]) -> float:
@@ -98,7 +116,12 @@ def cell_variance(table: Sequence[int], variances: Mapping[Keyset, float], sizes
     return math.fsum(variances[residual] * cell_factor(residual, table, sizes) for residual in subsets(table))
 
 
-def pool_marginals(priced: PrivateStatement, weights: Sequence[float], apart: Collection[int] = ()) -> PrivateStatement:
+def pool_marginals(
+    priced: PrivateStatement,
+    weights: Sequence[float],
+    apart: Collection[int] = (),
+    levels: Mapping[int, Sequence[Keyset]] | None = None,
+) -> PrivateStatement:
     """Return the statement with tables over the same rows measured together, at the same cost.
 
     Tables are pooled if none of them becomes less accurate by it. What selects keys stays as it is.
@@ -107,10 +130,13 @@ def pool_marginals(priced: PrivateStatement, weights: Sequence[float], apart: Co
         priced: The releases, with independent noise.
         weights: The weight of each release.
         apart: Positions of the releases whose noise must stay independent.
+        levels: The grouping sets of releases that have several, by positions of keys.
     """
-    parts, events = list(priced.parts), list[Event]()
-    for members in _clusters(parts, apart):
-        together = _Cluster(members, [parts[i] for i in members], [weights[i] for i in members]).pooled()
+    parts, events, shown = list(priced.parts), list[Event](), levels or {}
+    for members in _clusters(parts, apart, shown):
+        together = _Cluster(
+            members, [parts[i] for i in members], [weights[i] for i in members], [shown.get(i, ()) for i in members]
+        ).pooled()
         for index, part in zip(members, together or (), strict=bool(together)):
             parts[index] = part
         if together:
@@ -120,13 +146,17 @@ def pool_marginals(priced: PrivateStatement, weights: Sequence[float], apart: Co
     return PrivateStatement(tuple(parts), Charge(tuple(events), priced.charge.epsilon, priced.charge.delta))
 
 
-def _clusters(parts: Sequence[PrivatePlan], apart: Collection[int]) -> list[list[int]]:
-    """Return the parts that read the same rows and can be measured together, by position."""
+def _clusters(parts: Sequence[PrivatePlan], apart: Collection[int], levels: Collection[int] = ()) -> list[list[int]]:
+    """Return the parts that read the same rows and can be measured together, by position.
+
+    A part with grouping sets is one of them if none of its groups is tested: its totals are over the groups that are
+    shown.
+    """
     clusters: dict[tuple[Release, int, int], list[int]] = {}
     for index, part in enumerate(parts):
-        if index not in apart and _is_linear(part):
-            rows = replace(part.release, keys=(), calls=())
-            clusters.setdefault((rows, part.minimum, part.weight_bits), []).append(index)
+        plain = replace(part, levels=(), marginal=None) if index in levels and part.selection is None else part
+        if index not in apart and _is_linear(plain):
+            clusters.setdefault((rows_of(part.release), part.minimum, part.weight_bits), []).append(index)
     return [members for members in clusters.values() if len({_attributes(parts[i]) for i in members}) > 1]
 
 
@@ -135,10 +165,10 @@ def _attributes(part: PrivatePlan) -> frozenset[Expr]:
 
 
 def _is_linear(part: PrivatePlan) -> bool:
-    """Return whether a release has declared keys and sums with one noise each, and nothing else."""
+    """Return True if a release has declared keys and sums with one noise each, and nothing else."""
     if part.mechanism != "gaussian" or part.release.domain is not None or part.keys.rule is KeyRule.SELECTED:
         return False
-    if part.draws or part.distinct or part.levels or not part.noisy_sums:
+    if part.draws or part.distinct or part.levels or part.marginal is not None or not part.noisy_sums:
         return False
     if any(form.moments or form.cells or form.arms for form in part.sum_forms) or len(part.keys.domain) > MOST_CELLS:
         return False
@@ -161,6 +191,7 @@ class _Cluster:
     members: Sequence[int]
     parts: Sequence[PrivatePlan]
     weights: Sequence[float]
+    levels: Sequence[Sequence[Keyset]]
 
     def pooled(self) -> list[PrivatePlan] | None:
         """Return the parts with the noise of residuals; None where that is worse for one of them, or too large."""
@@ -171,42 +202,57 @@ class _Cluster:
             return None
         tables = [tuple(exprs.index(key.expr) for key in part.release.keys) for part in self.parts]
         measures = list(dict.fromkeys(_measure(part, one) for part in self.parts for one in part.noisy_sums))
-        budget = math.fsum(float(event.cost.gaussian) for part in self.parts for event in _measuring(part))
-        grouped = next(part for part in self.parts if part.release.keys)
+        budget = math.fsum(float(event.cost.gaussian) for part in self.parts for event in part.measuring)
+        by_keys = [part for part in self.parts if part.release.keys]
+        grouped = max(by_keys, key=lambda part: part.bounding.groups)
+        if any(part.bounding.l1 != grouped.bounding.l1 for part in by_keys):
+            return None
         cap = grouped.bounding.l1 if grouped.bounding.weighted else 1
-        variances = self._variances(tables, measures, sizes, budget * (1 - 1e-6), float(cap) ** 2)
+        shown = [
+            _Shown(
+                measures.index(_measure(part, one)),
+                tuple(sorted(table[position] for position in level)),
+                _variance(one) if not levels else _level_variance(part, number, level),
+                weight / len(part.noisy_sums) / max(len(levels), 1),
+            )
+            for part, table, weight, levels in zip(self.parts, tables, self.weights, self.levels, strict=True)
+            for number, one in enumerate(part.noisy_sums)
+            for level in levels or [tuple(range(len(table)))]
+        ]
+        variances = self._variances(shown, measures, tables, sizes, budget * (1 - 1e-6), float(cap) ** 2)
         if variances is None or sum(map(len, variances)) > MOST_RESIDUALS:
             return None
         return self._assembled(keys, sizes, tables, measures, variances, grouped, cap)
 
     def _variances(
         self,
-        tables: Sequence[Keyset],
+        shown: Sequence["_Shown"],
         measures: Sequence["_Measure"],
+        tables: Sequence[Keyset],
         sizes: Sequence[int],
         budget: float,
         cap_squared: float,
     ) -> list[dict[Keyset, float]] | None:
-        """Return the variances of the residuals of each measure.
-
-        The weights start at those of the releases, over their variances alone; those of tables that would be less
-        accurate than alone are raised until none is.
-        """
-        shown = [
-            (measures.index(_measure(part, one)), tuple(sorted(table)), index, _variance(one))
-            for index, (part, table) in enumerate(zip(self.parts, tables, strict=True))
+        """Return the variances of all residuals of each measure; those that nothing shows share a small part."""
+        needed = {
+            (measures.index(_measure(part, one)), subset)
+            for part, table in zip(self.parts, tables, strict=True)
             for one in part.noisy_sums
-        ]
-        alone = np.array([variance for *_, variance in shown])
-        counts = [len(self.parts[index].noisy_sums) for _, _, index, _ in shown]
-        factors = np.array([self.weights[index] for _, _, index, _ in shown]) / (alone * np.array(counts))
-        for _ in range(ROUNDS):
-            variances = _optimal(shown, factors, len(measures), sizes, budget, cap_squared)
-            ratios = np.array([cell_variance(table, variances[number], sizes) for number, table, *_ in shown]) / alone
-            if ratios.max() <= LARGER:
-                return variances
-            factors = factors * np.maximum(ratios, 1.0) ** 2
-        return None
+            for subset in subsets(table)
+        }
+        unshown = sorted(
+            (number, subset)
+            for number, subset in needed
+            if not any(one.measure == number and set(subset) <= set(one.table) for one in shown)
+        )
+        spare = budget * FINEST_SHARE if unshown else 0.0
+        variances = _no_worse(shown, len(measures), sizes, budget - spare, cap_squared)
+        if variances is None:
+            return None
+        for number, subset in unshown:
+            price = spare / len(unshown)
+            variances[number][subset] = cap_squared * float(projected_size(subset, sizes)) / price
+        return variances
 
     def _assembled(
         self,
@@ -219,20 +265,9 @@ class _Cluster:
         cap: int,
     ) -> list[PrivatePlan]:
         sums = tuple(dict.fromkeys(measure.exact for measure in measures))
-        residuals, events = list[tuple[Residual, ...]](), list[Event]()
-        for measure, by_keys in zip(measures, variances, strict=True):
-            noised = []
-            for keyset, variance in by_keys.items():
-                named = ", ".join(str(k) for k in keyset)
-                label = f"{measure.label}, residual of keys {named}" if named else f"{measure.label}, total"
-                noisy, event = _residual(
-                    label, sums.index(measure.exact), measure, keyset, sizes, variance, cap, grouped.weight_bits
-                )
-                noised.append(Residual(keyset, noisy))
-                events.append(event)
-            residuals.append(tuple(noised))
-        release = replace(grouped.release, keys=keys, calls=())
-        charge = Charge(tuple(events), grouped.charge.epsilon, grouped.charge.delta)
+        residuals, events = _residuals(measures, sums, variances, sizes, cap, grouped.weight_bits)
+        release = replace(grouped.release, keys=keys, calls=(), settled=())
+        charge = Charge(events, grouped.charge.epsilon, grouped.charge.delta)
         finest = replace(
             grouped,
             release=release,
@@ -242,28 +277,32 @@ class _Cluster:
             noisy_sums=(),
             selection=None,
             sum_forms=(),
+            levels=(),
+            marginal=None,
             charge=charge,
             one_norm=True,
         )
-        together = Marginals(finest, tuple(sizes), tuple(residuals))
-        return [self._table(part, table, measures, together) for part, table in zip(self.parts, tables, strict=True)]
+        together = Marginals(finest, tuple(sizes), residuals)
+        numbers = [[measures.index(_measure(part, one)) for one in part.noisy_sums] for part in self.parts]
+        adds_up = _agree(self.parts, numbers)
+        return [
+            _table_of(
+                replace(part, levels=(), charge=replace(part.charge, events=tuple(part.selecting))),
+                table,
+                own,
+                together,
+                adds_up=adds_up,
+            )
+            for part, table, own in zip(self.parts, tables, numbers, strict=True)
+        ]
 
-    @staticmethod
-    def _table(part: PrivatePlan, table: Keyset, measures: Sequence["_Measure"], together: Marginals) -> PrivatePlan:
-        """Return one table with the noise that its cells have."""
-        places = {key: place for place, key in enumerate(table)}
-        numbers = tuple(measures.index(_measure(part, one)) for one in part.noisy_sums)
-        variances, noisy_sums = [], []
-        for number, one in zip(numbers, part.noisy_sums, strict=True):
-            by_keys = {r.keys: _variance(r.noisy_sum) for r in together.residuals[number] if set(r.keys) <= set(table)}
-            own = sorted((tuple(sorted(places[key] for key in keys)), variance) for keys, variance in by_keys.items())
-            variances.append(tuple(own))
-            sigma = math.sqrt(cell_variance(table, by_keys, together.sizes))
-            noisy_sums.append(replace(one, noise=Gaussian(sigma)))
-        sizes = tuple(together.sizes[key] for key in table)
-        marginal = MarginalTable(sizes, tuple(variances), table, numbers, together)
-        charge = replace(part.charge, events=tuple(_selecting(part)))
-        return replace(part, noisy_sums=tuple(noisy_sums), marginal=marginal, charge=charge)
+
+def _level_variance(part: PrivatePlan, number: int, level: Sequence[int]) -> float:
+    """Return the variance of a cell of a grouping set of a release that has several."""
+    if part.marginal is not None:
+        return cell_variance(level, dict(part.marginal.variances[number]), part.marginal.sizes)
+    sizes = [len(declared_values(key.expr) or ()) for key in part.release.keys]
+    return cell_variance(level, levelled(part, number, sizes), sizes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,41 +318,182 @@ def _measure(part: PrivatePlan, one: NoisySum) -> _Measure:
     return _Measure(part.sums[one.combination[0][0]], one.denominator, one.label)
 
 
+def _agree(parts: Sequence[PrivatePlan], numbers: Sequence[Sequence[int]]) -> bool:
+    """Return True if an aggregate of several tables is made of the same measures, in the same way, in all of them.
+
+    A SUM is one measure by itself, and two next to a count; the rows of a table with one for each person are counted
+    as rows next to an average, and as people otherwise.
+    """
+    made_of: dict[AggregateCall, object] = {}
+    for part, measures in zip(parts, numbers, strict=True):
+        for call, form in zip(part.release.calls, part.sum_forms, strict=True):
+            forms = form.count, form.total, form.centred
+            terms = [sorted((measures[index], factor) for index, factor in one) for one in forms]
+            if not form.from_selection and made_of.setdefault(replace(call, name=""), terms) != terms:
+                return False
+    return True
+
+
+def _table_of(
+    part: PrivatePlan, table: Keyset, numbers: Sequence[int], together: Marginals, *, adds_up: bool
+) -> PrivatePlan:
+    """Return one table with the noise that its cells have; `numbers` are the measures of its noisy sums."""
+    places = {key: index for index, key in enumerate(table)}
+    variances, noisy_sums = [], []
+    for number, one in zip(numbers, part.noisy_sums, strict=True):
+        by_keys = {r.keys: _variance(r.noisy_sum) for r in together.residuals[number] if set(r.keys) <= set(table)}
+        own = sorted((tuple(sorted(places[key] for key in keys)), variance) for keys, variance in by_keys.items())
+        variances.append(tuple(own))
+        sigma = math.sqrt(cell_variance(table, by_keys, together.sizes))
+        noisy_sums.append(replace(one, noise=Gaussian(sigma)))
+    sizes = tuple(together.sizes[key] for key in table)
+    marginal = MarginalTable(sizes, tuple(variances), table, tuple(numbers), together, adds_up)
+    return replace(part, noisy_sums=tuple(noisy_sums), marginal=marginal)
+
+
 def _variance(one: NoisySum) -> float:
     return one.noise.sigma**2 if isinstance(one.noise, Gaussian) else math.inf
 
 
-def _selecting(part: PrivatePlan) -> Sequence[Event]:
-    """Return the events of key selection: a noisy count and a threshold."""
-    return part.charge.events[:2] if part.selection is not None else ()
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """A measure of a table that is shown: its number, the table's keys, its variance otherwise, and its weight."""
+
+    measure: int
+    table: Keyset
+    alone: float
+    weight: float
 
 
-def _measuring(part: PrivatePlan) -> Sequence[Event]:
-    return part.charge.events[len(_selecting(part)) :]
+def _no_worse(
+    shown: Sequence[_Shown], count: int, sizes: Sequence[int], budget: float, cap_squared: float
+) -> list[dict[Keyset, float]] | None:
+    """Return the variances of the residuals of each measure, where all of them share one budget.
+
+    The weights start at those of the tables, over their variances otherwise; those of tables that would be less
+    accurate than otherwise are raised until none is. None if that does not succeed.
+    """
+    kept = [
+        (number, keyset)
+        for number in range(count)
+        for keyset in sorted(
+            {subset for one in shown if one.measure == number for subset in subsets(one.table)},
+            key=lambda keys: (len(keys), keys),
+        )
+    ]
+    factors = np.array(
+        [[cell_factor(a, one.table, sizes) * (number == one.measure) for number, a in kept] for one in shown]
+    )
+    costs = np.array([cap_squared * float(projected_size(keyset, sizes)) for _, keyset in kept])
+    alone = np.array([one.alone for one in shown])
+    weights = np.array([one.weight for one in shown]) / alone
+    for _ in range(ROUNDS):
+        variances = _optimal_variances(costs, weights @ factors, budget)
+        ratios = factors @ variances / alone
+        if ratios.max() <= LARGER:
+            pairs = list(zip(kept, variances.tolist(), strict=True))
+            return [{a: s for (number, a), s in pairs if number == measure} for measure in range(count)]
+        raised = weights * np.maximum(ratios, 1.0) ** 2
+        weights = raised / raised.max()
+    return None
 
 
-def _optimal(
-    shown: Sequence[tuple[int, Keyset, int, float]],
-    factors: Floats,
-    count: int,
+def _residuals(
+    measures: Sequence[_Measure],
+    sums: Sequence[ExactSum],
+    variances: Sequence[Mapping[Keyset, float]],
     sizes: Sequence[int],
-    budget: float,
-    cap_squared: float,
-) -> list[dict[Keyset, float]]:
-    """Return the best variances for each measure, where all measures share one budget."""
-    tables: list[dict[Keyset, float]] = [{} for _ in range(count)]
-    for (number, table, _, _), factor in zip(shown, factors.tolist(), strict=True):
-        tables[number][table] = tables[number].get(table, 0.0) + factor
-    loose = [best_variances(one, sizes, 1.0, cap_squared) for one in tables]
-    losses = [
-        math.sqrt(sum(weight * cell_variance(table, variances, sizes) for table, weight in one.items()))
-        for one, variances in zip(tables, loose, strict=True)
+    cap: int,
+    weight_bits: int,
+) -> tuple[tuple[tuple[Residual, ...], ...], tuple[Event, ...]]:
+    """Return the noise of all residuals of all measures, and their events."""
+    residuals, events = list[tuple[Residual, ...]](), list[Event]()
+    for measure, by_keys in zip(measures, variances, strict=True):
+        noised = []
+        for keyset, variance in by_keys.items():
+            named = ", ".join(str(k) for k in keyset)
+            label = f"{measure.label}, residual of keys {named}" if named else f"{measure.label}, total"
+            noisy, event = _residual(
+                label, sums.index(measure.exact), measure, keyset, sizes, variance, cap, weight_bits
+            )
+            noised.append(Residual(keyset, noisy))
+            events.append(event)
+        residuals.append(tuple(noised))
+    return tuple(residuals), tuple(events)
+
+
+def pool_levels(plan: PrivatePlan, levels: Sequence[Keyset]) -> PrivatePlan:
+    """Return a release with grouping sets on the residual basis, at the same cost, where that is more accurate.
+
+    Its groups are the cells of the finest table, and its grouping sets are the tables. Otherwise each level has noise
+    of its own, and least squares combine them (`levels`): in terms of residuals, a level M with variance s tells the
+    residual of every A inside M with the variance s prod n_j, over the keys j that are in M and not in A, and the
+    precisions of all levels add up. The residual basis is taken if no level is less accurate than that, and some
+    level is more accurate by more than rounding. For nested levels (ROLLUP) there is no gain: there the
+    precisions that levels can give to residuals include the best ones. Residuals that no level shows get as much as
+    they would have otherwise: they only relate the levels to each other.
+
+    Args:
+        plan: The release, priced with levels.
+        levels: The grouping sets that are shown, by positions of keys.
+    """
+    sizes, whole = (
+        [len(declared_values(key.expr) or ()) for key in plan.release.keys],
+        tuple(range(len(plan.release.keys))),
+    )
+    if not plan.levels or plan.selection is not None or not _is_linear(replace(plan, levels=())):
+        return plan
+    if len(whole) > MOST_KEYS or min(sizes) < 2 or math.prod(sizes) != len(plan.keys.domain):
+        return plan
+    measures = [_measure(plan, one) for one in plan.noisy_sums]
+    today = [levelled(plan, number, sizes) for number in range(len(measures))]
+    tables = [tuple(sorted(level)) for level in dict.fromkeys(levels)]
+    shown = [
+        _Shown(number, table, cell_variance(table, today[number], sizes), 1.0)
+        for number in range(len(measures))
+        for table in tables
     ]
-    whole = math.fsum(losses)
-    return [
-        {keyset: variance * whole / (loss * budget) for keyset, variance in variances.items()}
-        for variances, loss in zip(loose, losses, strict=True)
-    ]
+    cap = plan.bounding.l1 if plan.bounding.weighted else 1
+    budget = float(plan.charge.cost.gaussian) * (1 - 1e-6)
+    unshown = [subset for subset in subsets(whole) if not any(set(subset) <= set(table) for table in tables)]
+    share = FINEST_SHARE * math.fsum(
+        float(projected_size(a, sizes)) / math.prod(sizes[j] for j in whole if j not in a) for a in unshown
+    )
+    variances = _no_worse(shown, len(measures), sizes, budget * (1 - share), float(cap) ** 2)
+    if variances is None:
+        return plan
+    for by_keys in variances:
+        for subset in unshown:
+            price = budget * share / (len(measures) * len(unshown))
+            by_keys[subset] = float(cap) ** 2 * float(projected_size(subset, sizes)) / price
+    gains = [cell_variance(one.table, variances[one.measure], sizes) / one.alone for one in shown]
+    if min(gains) > WORTH or sum(map(len, variances)) > MOST_RESIDUALS:
+        return plan
+    residuals, events = _residuals(measures, plan.sums, variances, sizes, cap, plan.weight_bits)
+    charge = replace(plan.charge, events=events)
+    finest = replace(plan, noisy_sums=(), sum_forms=(), levels=(), charge=charge, one_norm=True)
+    together = Marginals(finest, tuple(sizes), residuals)
+    table = replace(plan, levels=(), charge=charge, one_norm=True)
+    return _table_of(table, whole, range(len(measures)), together, adds_up=False)
+
+
+def levelled(plan: PrivatePlan, number: int, sizes: Sequence[int]) -> dict[Keyset, float]:
+    """Return the variances of all residuals of a measure whose groups and levels have noise of their own.
+
+    The groups are taken to be all combinations of `sizes` values of each key.
+    """
+    whole = tuple(range(len(sizes)))
+    measured = {whole: _variance(plan.noisy_sums[number])}
+    measured |= {tuple(sorted(level.keys)): _variance(level.noisy_sums[number]) for level in plan.levels}
+    return {
+        subset: 1.0
+        / math.fsum(
+            1.0 / (variance * math.prod(sizes[j] for j in set(keys) - set(subset)))
+            for keys, variance in measured.items()
+            if set(subset) <= set(keys)
+        )
+        for subset in subsets(whole)
+    }
 
 
 def _residual(
@@ -350,6 +530,27 @@ def _residual(
     return noisy, event
 
 
+def marginal_level(plan: PrivatePlan, table: MarginalTable, level: Sequence[int]) -> PrivatePlan:
+    """Return a release that was measured on residuals with the noise of one cell of a level, by positions of keys."""
+    return replace(_with_cell_noise(plan, list(map(dict, table.variances)), table.sizes, level), marginal=None)
+
+
+def measured_level(plan: PrivatePlan, sizes: Sequence[int], level: Sequence[int]) -> PrivatePlan:
+    """Return a release whose levels have noise of their own with that of one cell of a level, after least squares."""
+    variances = [levelled(plan, number, sizes) for number in range(len(plan.noisy_sums))]
+    return replace(_with_cell_noise(plan, variances, sizes, level), levels=())
+
+
+def _with_cell_noise(
+    plan: PrivatePlan, variances: Sequence[Mapping[Keyset, float]], sizes: Sequence[int], level: Sequence[int]
+) -> PrivatePlan:
+    noisy_sums = tuple(
+        replace(one, noise=Gaussian(math.sqrt(cell_variance(level, by_keys, sizes))))
+        for one, by_keys in zip(plan.noisy_sums, variances, strict=True)
+    )
+    return replace(plan, noisy_sums=noisy_sums)
+
+
 def covariance(table: MarginalTable, index: int, cells: NDArray[np.int64]) -> Floats:
     """Return the covariances of the noise of some cells of a table, each by the positions of its key's values.
 
@@ -358,9 +559,9 @@ def covariance(table: MarginalTable, index: int, cells: NDArray[np.int64]) -> Fl
     whole = np.zeros((len(cells), len(cells)))
     for keys, variance in table.variances[index]:
         part = np.full_like(whole, variance)
-        for place, size in enumerate(table.sizes):
-            if place in keys:
-                column = cells[:, place]
+        for position, size in enumerate(table.sizes):
+            if position in keys:
+                column = cells[:, position]
                 part = part * ((column[:, None] == column[None, :]) - 1.0 / size)
             else:
                 part = part / size**2

@@ -1,14 +1,19 @@
-"""The priced plan: it follows from query, catalog and budget, and never from data."""
+"""The priced plan: it follows from query, catalog and budget, and never from data.
 
+`fingerprint` identifies its private part and everything that bounds it, but not the post-processing.
+"""
+
+import hashlib
 from dataclasses import dataclass
 
-from hedgerow.accounting.budget import Charge
+from hedgerow.accounting.budget import Charge, Event
 from hedgerow.plan.nodes import Release
 from hedgerow.privacy.bounding import Bounding
 from hedgerow.privacy.distinct import Distinct
 from hedgerow.privacy.keys import Keys
 from hedgerow.privacy.ranks import Bucketing, CumulativeSums, Draw
 from hedgerow.privacy.sums import ExactSum, LevelSums, NoisySum, Selection
+from hedgerow.recently_used import once_per_plan
 from hedgerow.statistics.moments.families import Monomial
 
 Terms = tuple[tuple[int, float], ...]
@@ -72,6 +77,8 @@ class MarginalTable:
         keys: Its keys, as positions among the keys of all tables together.
         measures: For each noisy sum, its number among the measures of all tables together.
         together: All tables; None in a release that was read from the ledger.
+        adds_up: True if every number of the table adds up with the same one of all others; False, too, for the grouping
+            sets of one statement, if they are measured together with no other table.
     """
 
     sizes: tuple[int, ...]
@@ -79,6 +86,7 @@ class MarginalTable:
     keys: tuple[int, ...] = ()
     measures: tuple[int, ...] = ()
     together: Marginals | None = None
+    adds_up: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +95,8 @@ class PrivatePlan:
 
     `equal_noise` selects the Bezier basis for moments. `marginal` says that its sums are measured together with those
     of other releases; its own charge is then that of key selection alone. `one_norm` asks for weights under the l1 cap.
+    `made_of` says that its table is one of several that are made of the same shown groups: the positions of its keys
+    among those of the groups. `finer` is the release of these groups, if the table has totals of its own.
     """
 
     release: Release
@@ -108,11 +118,23 @@ class PrivatePlan:
     levels: tuple[LevelSums, ...] = ()
     marginal: MarginalTable | None = None
     one_norm: bool = False
+    made_of: tuple[int, ...] | None = None
+    finer: "PrivatePlan | None" = None
 
     @property
     def l1_weights(self) -> bool:
         """True if an owner's weighted rows add up to at most A; otherwise their l2 norm is at most T (`bounding`)."""
         return self.mechanism == "laplace" or bool(self.levels) or self.one_norm
+
+    @property
+    def selecting(self) -> tuple[Event, ...]:
+        """The events of key selection: a noisy count and a threshold."""
+        return self.charge.events[:2] if self.selection is not None else ()
+
+    @property
+    def measuring(self) -> tuple[Event, ...]:
+        """The events of all measures."""
+        return self.charge.events[len(self.selecting) :]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,3 +143,21 @@ class PrivateStatement:
 
     parts: tuple[PrivatePlan, ...]
     charge: Charge
+
+
+def fingerprint(plan: PrivatePlan) -> str:
+    """Return a hash of the rows, keys, limits and minimum frequency of a statement.
+
+    Statements with equal hashes differ at most in their aggregates, budget and post-processing. Column bounds are part
+    of the expressions.
+    """
+    release = plan.release
+    parts = (release.source, release.where, release.owner, release.keys, plan.keys, plan.bounding, plan.minimum)
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+@once_per_plan
+def statement_fingerprint(statement: PrivateStatement) -> str:
+    """Return the hash of one release, or of several together."""
+    names = [fingerprint(part) for part in statement.parts]
+    return names[0] if len(names) == 1 else hashlib.sha256("+".join(names).encode()).hexdigest()

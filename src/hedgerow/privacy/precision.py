@@ -21,7 +21,7 @@ SUM_BITS = 124
 """Bits that an engine's 128-bit integers (38 decimal digits) hold with one to spare."""
 
 COARSE_SCALE = 2.0**55
-"""Where noise on the lattice of the exact sums would be wider than twice this, a coarser lattice is used."""
+"""A coarser lattice is used if noise on the lattice of the exact sums would be wider than twice this."""
 
 SAMPLER_SCALE = 2.0**58
 SURCHARGE = Fraction(1, 10**12)

@@ -1,11 +1,11 @@
-"""Predicted error of a plan: how plans are compared before anything is asked.
+"""Predicted error of a plan, by which plans are compared before anything is asked.
 
-Nobody knows how large the groups will be, so every order of magnitude that is likely counts alike. A number errs by the
-half-width of its interval over the size of its group, if each person of the group has one row; a group that is not
-shown counts as an error of 100 %, and so does a number whose interval is wider than the group is large. What is
-compared is the mean of the logarithm of the error: of two plans, the one that is more accurate by a factor in the
-typical group. Totals of ROLLUP, CUBE and GROUPING SETS count like the numbers of the groups: each level with groups as
-many times as large as there are groups in one of its cells.
+Nobody knows how large the groups will be, so every order of magnitude that is likely counts alike. The error of a
+number is the half-width of its interval divided by the size of its group, if each person of the group has one row. It
+is 100 % for a group that is not shown, and for a number whose interval is wider than the group is large. Plans are
+compared by the mean logarithm of the error: the better plan is more accurate by a factor in the typical group. Totals
+of ROLLUP, CUBE and GROUPING SETS count like the numbers of the groups: each level with groups as many times as large as
+there are groups in one of its cells.
 
 Privacy: everything here follows from the plan, the catalog and the price, never from data.
 """
@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 
 from hedgerow.distributions import Gaussian, Noise
 from hedgerow.error_bars.intervals import half_width
-from hedgerow.expressions.facts import declared_values
+from hedgerow.expressions.facts import declared_values, range_of
 from hedgerow.privacy.assemble import combine
 from hedgerow.privacy.bounding import ROWS_AT_LEAST
 from hedgerow.privacy.keys import KeyRule, Keys
 from hedgerow.privacy.levels import ASSUMED_VALUES, Level, declared_sizes
+from hedgerow.privacy.marginals import MOST_KEYS, marginal_level, measured_level
 from hedgerow.privacy.plan import PrivatePlan, SumForms, Terms
 
 Floats = NDArray[np.float64]
@@ -71,7 +72,7 @@ def mean_log_error(threshold: Floats | float, width: Floats | float, sizes: Grou
 
 
 def likely_sizes(keys: Keys, size: int, threshold: float, width: float) -> GroupSizes:
-    """The likely sizes of groups, where there could be no smaller threshold and no smaller half-width than these.
+    """Likely sizes of groups, given lower limits of the threshold and of the half-width.
 
     A public key has about its part of the declared rows. A key that is found in the data may have any size, up to all
     declared rows; if nobody declared them, up to a thousand times the threshold.
@@ -86,7 +87,7 @@ def likely_sizes(keys: Keys, size: int, threshold: float, width: float) -> Group
 def best_share(
     keys: Keys, size: int, *, minimum: int, distance: float, measured: float, counted: float, blocks: int, power: float
 ) -> float:
-    """The part of a budget that key selection gets, so that the predicted error is least.
+    """Return the part of a budget for key selection that minimises the predicted error.
 
     Args:
         keys: Rule for the groups.
@@ -132,20 +133,33 @@ def predicted_errors(plans: Sequence[PrivatePlan], levels: Sequence[Level] = ())
 
 def groups_in_cell(plan: PrivatePlan, level: Level) -> int:
     """Number of groups that one cell of a level adds up; a key that nobody declared is taken to have some values."""
+    return math.prod(size for index, size in enumerate(key_sizes(plan)) if index not in level)
+
+
+def key_sizes(plan: PrivatePlan) -> list[int]:
+    """Number of values of each key; `ASSUMED_VALUES` where nobody declared them."""
     declared = [declared_values(key.expr) for key in plan.release.keys]
-    sizes = declared_sizes(plan.keys, len(declared)) or [
+    return declared_sizes(plan.keys, len(declared)) or [
         ASSUMED_VALUES if values is None else len(values) for values in declared
     ]
-    return math.prod(size for index, size in enumerate(sizes) if index not in level)
 
 
 def level_plan(plan: PrivatePlan, level: Level) -> PrivatePlan:
     """The plan with the noise of one cell of a level in place of that of a group.
 
-    A total is the sum of its groups, or better where the level was measured on its own: no less precise than the mean
-    of both, weighted by their precisions. A sum of Laplace noises is taken to be normal.
+    Where levels were measured, it is that of least squares over all combinations of the values of the keys; for more
+    keys than that is computed for, the mean of a total's own measurement and the sum of its groups, weighted by their
+    precisions. A sum of Laplace noises is taken to be normal. A cell of a table that is made of the groups of a finer
+    release has the noise that it has there.
     """
-    groups = groups_in_cell(plan, level)
+    if plan.finer is not None and plan.made_of is not None:
+        finer_plan = level_plan(plan.finer, tuple(sorted(plan.made_of[i] for i in level)))
+        return replace(finer_plan, release=plan.release, sum_forms=plan.sum_forms)
+    if plan.marginal is not None:
+        return marginal_level(plan, plan.marginal, level)
+    groups, sizes = groups_in_cell(plan, level), key_sizes(plan)
+    if plan.levels and len(sizes) <= MOST_KEYS:
+        return measured_level(_totalled(plan, groups), sizes, level)
     if groups == 1:
         return plan
     measured = next((sums.noisy_sums for sums in plan.levels if sums.keys == level), ())
@@ -153,19 +167,19 @@ def level_plan(plan: PrivatePlan, level: Level) -> PrivatePlan:
         replace(group, noise=_total_noise(group.noise, groups, measured[index].noise if measured else None))
         for index, group in enumerate(plan.noisy_sums)
     )
-    selection = plan.selection
-    if selection is not None:
-        selection = replace(selection, noise=_total_noise(selection.noise, groups, None))
-    return replace(plan, noisy_sums=noisy_sums, selection=selection, levels=())
+    return replace(_totalled(plan, groups), noisy_sums=noisy_sums, levels=())
+
+
+def _totalled(plan: PrivatePlan, groups: int) -> PrivatePlan:
+    """The plan with the noise of the count that selects keys, added up over groups."""
+    if plan.selection is None:
+        return plan
+    return replace(plan, selection=replace(plan.selection, noise=_total_noise(plan.selection.noise, groups, None)))
 
 
 def _total_noise(group: Noise, groups: int, measured: Noise | None) -> Noise:
-    precision = 1.0 / (groups * _variance(group)) + (0.0 if measured is None else 1.0 / _variance(measured))
+    precision = 1.0 / (groups * group.variance_bound) + (0.0 if measured is None else 1.0 / measured.variance_bound)
     return Gaussian(1.0 / math.sqrt(precision))
-
-
-def _variance(noise: Noise) -> float:
-    return noise.sigma**2 if isinstance(noise, Gaussian) else 2.0 * noise.scale**2
 
 
 def number_widths(plan: PrivatePlan) -> list[float]:
@@ -174,6 +188,21 @@ def number_widths(plan: PrivatePlan) -> list[float]:
     if not widths and plan.selection is not None:
         widths = [half_width([(1.0, plan.selection.noise)], BETA)]
     return [max(width, SMALLEST_WIDTH) for width in widths]
+
+
+def comparable_widths(plan: PrivatePlan) -> list[float]:
+    """Half-width of each aggregate of a plan, on a scale that does not depend on the sums that it is made of.
+
+    A SUM may be one noisy sum, or a count and a centred sum. It is divided by the largest absolute value.
+    """
+    widths = number_widths(plan)
+    for index, (call, form) in enumerate(zip(plan.release.calls, plan.sum_forms, strict=True)):
+        if call.function == "SUM" and form.total:
+            values = range_of(call.arguments[0])
+            largest = max(abs(float(values.lower)), abs(float(values.upper))) or 1.0
+            width = half_width([(c / largest, plan.noisy_sums[i].noise) for i, c in form.total], BETA)
+            widths[index] = max(width, SMALLEST_WIDTH)
+    return widths
 
 
 def _number_width(plan: PrivatePlan, sum_form: SumForms) -> float:
@@ -187,7 +216,7 @@ def _number_width(plan: PrivatePlan, sum_form: SumForms) -> float:
 
 
 def half_widths(plan: PrivatePlan) -> list[float]:
-    """Half-widths of the numbers of a plan, in rows; those of a rank in rows, too."""
+    """Half-widths of the numbers of a plan, including ranks, in rows."""
     widths = [2.0 * plan.bounding.rows_per_group * -math.log(BETA) / float(draw.epsilon) for draw in plan.draws]
     widths += [half_width([(1.0, distinct.noise)], BETA) for distinct in plan.distinct]
     for sum_form in plan.sum_forms:

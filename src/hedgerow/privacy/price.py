@@ -2,19 +2,18 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-
-from scipy.special import ndtri
 
 from hedgerow.accounting import LaplaceEvent
 from hedgerow.accounting.budget import Budget, Charge, Cost, Event, RemainingBudget
 from hedgerow.aggregates import NeededSums
 from hedgerow.distributions import Gaussian, Laplace, Noise
 from hedgerow.error_bars.intervals import half_width
+from hedgerow.error_bars.provenance.columns import shown_alone
 from hedgerow.errors import BudgetError, InternalError, ParameterError
 from hedgerow.expressions.nodes import describe
-from hedgerow.plan.nodes import LogicalPlan, Release
+from hedgerow.plan.nodes import AggregateCall, LogicalPlan, Release
 from hedgerow.privacy import gaussian, laplace
 from hedgerow.privacy.assemble import Assembly, MeasuredLevel, laplace_blocks, with_gaussian, with_laplace
 from hedgerow.privacy.bounding import Bounding, bound, units_only
@@ -23,13 +22,14 @@ from hedgerow.privacy.keys import Key, KeyRule, Keys, keys_of
 from hedgerow.privacy.kinds import merge_needs, sum_forms
 from hedgerow.privacy.known_means import COUNT_WEIGHT, use_known_means
 from hedgerow.privacy.levels import Level, LevelShare, level_bounding, level_shares, shown_levels
+from hedgerow.privacy.marginals import pool_levels
 from hedgerow.privacy.plan import PrivatePlan, PrivateStatement
 from hedgerow.privacy.precision import precision
 from hedgerow.privacy.predicted_error import best_share, predicted_errors
 from hedgerow.privacy.ranks import gaussian_column, laplace_column
 from hedgerow.privacy.statement_sums import StatementSums, needed_sums
 from hedgerow.privacy.sums import LevelSums, Selection
-from hedgerow.privacy.uses import shown_alone
+from hedgerow.special import normal_quantile
 
 ROUNDING = 1e-12
 """Relative error of a sum of shares, and of the square root of one."""
@@ -74,17 +74,21 @@ def price(
 
 @dataclass(frozen=True, slots=True)
 class ReleaseUse:
-    """A release, and what is done with it.
+    """A release, and its use by the post-processing.
 
     Attributes:
         release: The release.
         alone: For each aggregate, whether it is shown on its own (`shown_alone`).
         levels: The grouping sets that are shown; none where only the groups are.
+        test_share: The part of mu squared that tests the groups; that of the least predicted error by default.
+        beside: The aggregates of all tables about the same rows, if these tables are to add up.
     """
 
     release: Release
     alone: tuple[bool, ...]
     levels: tuple[Level, ...] = ()
+    test_share: float | None = None
+    beside: tuple[AggregateCall, ...] = ()
 
 
 def uses_of(plan: LogicalPlan) -> list[ReleaseUse]:
@@ -121,14 +125,12 @@ def price_uses(
         keys = keys_of(release.keys, (domains or {}).get(release))
         pricers.append(
             _Pricer(
-                release,
+                use,
                 keys,
                 limits,
                 min_frequency,
-                use.alone,
                 remaining,
                 beta,
-                use.levels,
                 (means or {}).get(release, {}),
                 equal_noise=equal_noise,
                 method=method,
@@ -156,9 +158,9 @@ def require_laplace_budget(plan: PrivateStatement, remaining: RemainingBudget) -
 
 
 def takes_gaussian_noise(budget: Budget, remaining: RemainingBudget) -> bool:
-    """Return True if a budget buys Gaussian noise whatever the statement: as stated, or for want of pure epsilon.
+    """Return True if every statement gets Gaussian noise: the budget says so, or no pure epsilon is left.
 
-    Where nothing is left of either, it is Gaussian noise that the ledger refuses, and says whose budget is spent.
+    If nothing is left of either, the noise is Gaussian, and the ledger refuses its charge and names the spent budget.
     """
     if budget.mechanism == "auto":
         spent = remaining.pure_left <= 0 and budget.delta is not None
@@ -167,7 +169,7 @@ def takes_gaussian_noise(budget: Budget, remaining: RemainingBudget) -> bool:
 
 
 def _laplace(statement: "_Statement", budget: Budget, remaining: RemainingBudget) -> PrivateStatement:
-    """Price Laplace noise that was asked for: as pure epsilon, or as Gaussian noise where only that has room for it."""
+    """Price Laplace noise that the query asks for, as pure epsilon, or as Gaussian noise if only that is left."""
     if remaining.pure_left < Fraction(budget.epsilon):
         priced = statement.laplace(budget, as_gaussian=True)
         if priced.charge.cost.gaussian <= remaining.gaussian_left:
@@ -250,14 +252,12 @@ class _Pricer:
 
     def __init__(
         self,
-        release: Release,
+        use: ReleaseUse,
         keys: Keys,
         bounding: Bounding,
         minimum: int,
-        alone: Sequence[bool],
         remaining: RemainingBudget,
         beta: float,
-        levels: Sequence[Level],
         means: Mapping[NeededSums, float],
         *,
         equal_noise: bool,
@@ -266,20 +266,28 @@ class _Pricer:
         self._method = method
         self._beta = beta
         self._equal_noise = equal_noise
-        self._release = release
+        self._release = release = use.release
         self._keys = keys
         self._minimum = minimum
         self._remaining = remaining
         self._one_row = not bounding.weighted
         self._selects = keys.rule is KeyRule.SELECTED or minimum > 1
         self._needs = needed_sums(release)
-        self._sums: StatementSums = merge_needs(self._needs, one_row=self._one_row, selects=self._selects, alone=alone)
+        self._sums: StatementSums = merge_needs(
+            self._needs,
+            one_row=self._one_row,
+            selects=self._selects,
+            alone=use.alone,
+            beside=needed_sums(replace(release, calls=use.beside)) if use.beside else (),
+        )
         use_known_means(self._sums, self._needs, means)
         self._groups = bounding.groups
         self._only_units = self._sums.units and self._sums.blocks == 1
         self._bounding = units_only(bounding) if self._only_units else bounding
-        self._levels = level_shares(levels, keys, len(release.keys), self._bounding)
-        self.coarser = tuple(level for level in levels if len(level) < len(release.keys))
+        self._shown = use.levels
+        self._levels = level_shares(use.levels, keys, len(release.keys), self._bounding)
+        self._test_share = use.test_share
+        self.coarser = tuple(level for level in use.levels if len(level) < len(release.keys))
         self._tightened = release.limits.max_rows is None or bounding != bound(
             release.limits, grouped=bool(release.keys), max_rows=None, max_groups=None
         )
@@ -309,7 +317,8 @@ class _Pricer:
                 added=budget.part or self._groups > gaussian.EXACT_PROFILE,
             )
             events = [*selected, *events]
-        return self._finish("gaussian", assembly, selection, Charge(tuple(events), budget.epsilon, _delta(budget)))
+        charge = Charge(tuple(events), budget.epsilon, _delta(budget))
+        return pool_levels(self._finish("gaussian", assembly, selection, charge), self._shown)
 
     def laplace(self, budget: Budget, *, as_gaussian: bool) -> PrivatePlan:
         """Return the plan with Laplace noise."""
@@ -344,7 +353,7 @@ class _Pricer:
             return 0.0, whole
         if not self._sums.blocks:
             return whole, 0.0
-        share = self._selection_share(whole, mechanism, delta or 1.0)
+        share = self._test_share or self._selection_share(whole, mechanism, delta or 1.0)
         return whole * share, whole * (1 - share)
 
     def _selection_share(self, whole: float, mechanism: str, delta: float) -> float:
@@ -354,7 +363,7 @@ class _Pricer:
         if mechanism == "gaussian":
             noise, blocks, power = Gaussian(1.0 / math.sqrt(whole)), self._sums.blocks, 0.5
             count, measure = math.sqrt(self._groups), math.sqrt(self._bounding.l2_squared * blocks)
-            distance = count * noise.sigma * -float(ndtri(tail))
+            distance = count * noise.sigma * -normal_quantile(tail)
         else:
             noise, blocks, power = Laplace(1.0 / whole), laplace_blocks(self._sums), 1.0
             count, measure = float(self._groups), float(self._bounding.l1 * blocks)
@@ -386,7 +395,7 @@ class _Pricer:
 
     def _assembly(self, noise: float) -> Assembly:
         every_weight_is_one = self._only_units and not self._release.keys
-        bits = precision(self._bounding.room, weighted=self._bounding.weighted and not every_weight_is_one)
+        bits = precision(self._bounding.row_capacity, weighted=self._bounding.weighted and not every_weight_is_one)
         return Assembly(self._sums, self._bounding, bits, noise, self._equal_noise)
 
     def _finish(self, mechanism: str, assembly: Assembly, selection: Selection | None, charge: Charge) -> PrivatePlan:

@@ -88,7 +88,7 @@ class CumulativeSums:
 
 @dataclass(frozen=True, slots=True)
 class RankedColumn:
-    """The draws from one bucketing, in the order of the ranks asked for, what gives their limits, and the charge."""
+    """The draws from one bucketing, in the order of the requested ranks, the source of their limits, and the charge."""
 
     draws: list[Draw]
     cumulative: CumulativeSums | None
@@ -117,7 +117,7 @@ def gaussian_column(
     weight_bits: int,
     beta: float,
 ) -> RankedColumn:
-    """The draws of one column, which spend at most `budget` of mu squared for each rank, and their limits."""
+    """Return the draws of one column and their limits; each rank spends at most `budget` of mu squared."""
     norm_squared = Fraction(bounding.l2_squared, bounding.rows_per_group**2)
     norm = root_up(bounding.l2_squared * bounding.keys_touched) / bounding.rows_per_group
     share = Fraction(budget) * (1 - INTERVAL_SHARE)
@@ -162,7 +162,7 @@ def laplace_column(
     weight_bits: int,
     beta: float,
 ) -> RankedColumn:
-    """The draws of one column, which spend at most `budget` of pure epsilon for each rank, and their limits."""
+    """Return the draws of one column and their limits; each rank spends at most `budget` of pure epsilon."""
     norm = Fraction(bounding.l1, bounding.rows_per_group)
     share = Fraction(budget) * (1 - INTERVAL_SHARE) / norm
     quantiles, extremes = _split(ranks)
@@ -206,7 +206,7 @@ def _values(quantiles: Sequence[Rank]) -> list[Fraction]:
 
 
 def _nests(quantiles: Sequence[Rank], *, joint: Fraction, nested: Fraction) -> bool:
-    """Return whether nested draws have the smaller error in rank, at `nested` times the price of one draw.
+    """Return True if nested draws have the smaller error in rank, at `nested` times the price of one draw.
 
     Privacy: it follows from the quantiles that are asked for alone.
     """

@@ -32,7 +32,7 @@ class Joint:
     squares: bool = True
 
     def covers(self, other: "Joint") -> bool:
-        """Return whether it includes every moment of `other`."""
+        """Return True if it includes every moment of `other`."""
         enough = self.squares or len(self.values) == 1 or not other.squares
         return self.support == other.support and set(other.values) <= set(self.values) and enough
 
@@ -88,11 +88,11 @@ class StatementSums:
             self.counts.append(support)
 
     def has_count(self, support: Support) -> bool:
-        """Return whether the rows of `support` are counted, alone or in a joint release."""
+        """Return True if the rows of `support` are counted, alone or in a joint release."""
         return support in self.counts or any(joint.support == support for joint in self.joints)
 
     def has_sum(self, value: Expr, support: Support) -> bool:
-        """Return whether the values are summed in a joint release."""
+        """Return True if the values are summed in a joint release."""
         return any(joint.support == support and value in joint.values for joint in self.joints)
 
     def joint_of(self, wanted: Joint) -> Joint:
@@ -111,7 +111,7 @@ def joint_of(need: NeededSums) -> Joint | None:
 def arms_of(need: NeededSums) -> Arms:
     """Return the joint releases of a column in each arm: the rows of the need that are in the arm."""
     if need.value is None:
-        raise InternalError("Arms without a value.")
+        raise InternalError("The arms of a comparison need a value.")
     value, condition = support_of(need)
     filters = [arm if condition is None else Call("and", (condition, arm), Type.BOOLEAN) for arm in need.bins]
     return Arms(tuple(Joint((need.value,), (value, arm)) for arm in filters))

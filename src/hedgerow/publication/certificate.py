@@ -9,9 +9,11 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from types import NoneType
 from typing import Any
 
 from hedgerow.accounting import GDP, AnyEvent, event_from_dict
+from hedgerow.answer.note import NoteKind
 from hedgerow.ledger.entries import Link, canonical
 from hedgerow.ledger.excerpt import Excerpt, OpenedCharge, dump_links
 from hedgerow.ledger.limits import LedgerTerms
@@ -22,6 +24,45 @@ FORMAT, VERSION = "hedgerow certificate", 1
 FILE, CHAIN = "certificate.json", "ledger.jsonl"
 DOMAIN = b"hedgerow certificate 1\n"
 """Signed before the certificate, so that the key's signature under another text can never pass for one."""
+
+NUMBER, TEXT, WHOLE = (int, float), (str,), (int,)
+_AMOUNTS = {"epsilon": NUMBER, "delta": NUMBER}
+_TABLE = {
+    "name": TEXT,
+    "charges": [WHOLE],
+    "confidence": NUMBER,
+    "min_frequency": WHOLE,
+    "mechanisms": [(dict,)],
+    "notes": [TEXT],
+}
+SHAPE: Mapping[Any, Any] = {
+    "format": TEXT,
+    "version": WHOLE,
+    "program": TEXT,
+    "time": TEXT,
+    "dataset": {"name": TEXT, "version": (str, NoneType)},
+    "guarantee": {
+        "neighbours": TEXT,
+        "release": _AMOUNTS,
+        "budget": {
+            **_AMOUNTS,
+            "pure_epsilon": NUMBER,
+            "refresh": (int, float, NoneType),
+            "lifetime": (dict, NoneType),
+        },
+        "spent": _AMOUNTS,
+        "min_frequency": WHOLE,
+    },
+    "sources": {...: (dict,)},
+    "charges": [
+        {"entry": WHOLE, "price": {**_AMOUNTS, "events": [(dict,)]}, "salt": TEXT, "others": {...: TEXT}},
+    ],
+    "tables": [_TABLE],
+    "ledger": {"id": TEXT, "file": TEXT, "head": TEXT, "entries": WHOLE, "sealed_from": WHOLE},
+    "files": {...: {"bytes": WHOLE, "sha256": TEXT}},
+}
+"""Fields of a certificate and their types. A certificate has all of them and no other, so that none is a statement that
+nobody checks. `...` is any name; in a list, every item has the shape of the first."""
 
 NEIGHBOURS = "Two databases are neighbours if one has all rows of the other and, besides, all rows of one more unit."
 ALGORITHM = "Ed25519"
@@ -97,8 +138,8 @@ def rounded_up(number: float) -> float:
 
 def terms_of(links: Iterable[Link]) -> LedgerTerms:
     """Return the terms in force at the end of a chain."""
-    stated = [link.public["terms"] for link in links if "terms" in link.public]
-    return LedgerTerms.from_dict(stated[-1])
+    terms = [link.public["terms"] for link in links if "terms" in link.public]
+    return LedgerTerms.from_dict(terms[-1])
 
 
 def certify(
@@ -133,7 +174,7 @@ def certify(
                 "confidence": table.answer.confidence,
                 "min_frequency": table.answer.receipt.min_frequency,
                 "mechanisms": [mechanism.to_dict() for mechanism in table.answer.receipt.mechanisms],
-                "notes": [note.text for note in table.answer.notes if note.short],
+                "notes": [note.text for note in table.answer.notes if note.short and note.kind is not NoteKind.EMPTY],
             }
             for table in report.tables
         ],
@@ -169,10 +210,25 @@ def read_certificate(text: bytes) -> Certificate:
         kind = content["format"], content["version"]
     except Exception:  # noqa: BLE001 - whatever somebody wrote into it
         raise NoCertificate("It is not a certificate of hedgerow.") from None
-    if kind[0] != FORMAT or not isinstance(kind[1], int):
+    if kind[0] != FORMAT or type(kind[1]) is not int or kind[1] < VERSION:
         raise NoCertificate("It is not a certificate of hedgerow.")
     if kind[1] > VERSION:
         raise NoCertificate("It was written by a newer version of hedgerow.")
     if expected != text:
         raise NoCertificate("It is not spelled as hedgerow writes it.")
+    if not _has_shape(content, SHAPE):
+        raise NoCertificate("It does not have the fields of a certificate.")
     return Certificate(content, key, signature)
+
+
+def _has_shape(value: Any, shape: Any) -> bool:  # noqa: ANN401 - whatever JSON can hold
+    """Return True if a value has the fields and types of `SHAPE`. A truth value is no number."""
+    if isinstance(shape, dict):
+        if not isinstance(value, dict):
+            return False
+        if ... in shape:
+            return all(_has_shape(part, shape[...]) for part in value.values())
+        return value.keys() == shape.keys() and all(_has_shape(value[name], part) for name, part in shape.items())
+    if isinstance(shape, list):
+        return isinstance(value, list) and all(_has_shape(item, shape[0]) for item in value)
+    return type(value) in shape

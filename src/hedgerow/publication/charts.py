@@ -7,7 +7,7 @@ value or an end of its interval.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, time, timedelta
 from importlib.resources import files
 from itertools import pairwise
 from typing import Any
@@ -26,6 +26,7 @@ HEIGHT = 320
 LETTER = 7.1
 """Width of a letter, about."""
 LONGEST_LABEL = 34
+DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,24 +47,30 @@ class _ChartScale:
     end: float
 
     def at(self, value: float) -> float:
-        """Return the position of a value; an open end is the end of the scale."""
+        """Return the position of a value; an open end is drawn at the end of the scale."""
         part = (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
         return self.start + part * (self.end - self.start)
 
 
-def charts(answer: Answer, title: str) -> dict[str, Markup]:
-    """Return a chart for each column of noisy numbers that has a number in it."""
-    drawn = {name: _chart(answer, name, title) for name in answer.noisy}
+def charts(answer: Answer, title: str, no_value: str) -> dict[str, Markup]:
+    """Return a chart for each column of noisy numbers that has a number in it.
+
+    Args:
+        answer: The table.
+        title: Its title.
+        no_value: The label of a key without a value.
+    """
+    drawn = {name: _chart(answer, name, title, no_value) for name in answer.noisy}
     return {name: chart for name, chart in drawn.items() if chart is not None}
 
 
-def _chart(answer: Answer, name: str, title: str) -> Markup | None:
+def _chart(answer: Answer, name: str, title: str, no_value: str) -> Markup | None:
     keys = [column for column in answer.columns if column not in answer.noisy]
     axis = _axis(answer, keys)
-    points = _points(answer, name, keys, axis)[: MOST_ROWS if axis is None else MOST_POINTS]
+    points = _points(answer, name, keys, axis, no_value)[: MOST_ROWS if axis is None else MOST_POINTS]
     if not any(point.value is not None for point in points):
         return None
-    body, height = _dot_plot(points) if axis is None else _along(points, answer[keys[0]][: len(points)])
+    body, height = _dot_plot(points) if axis is None else _series_plot(points, answer[keys[0]][: len(points)])
     note = f"Each mark is a released number, each line its interval at {answer.confidence:.10g} confidence."
     if len(answer) > len(points):
         note += f" The first {len(points)} of {len(answer):,} rows."
@@ -91,26 +98,30 @@ def _axis(answer: Answer, keys: Sequence[str]) -> str | None:
 
 def _place(value: Any) -> float | None:  # noqa: ANN401 - any key
     if isinstance(value, datetime):
-        return value.timestamp()
+        offset = value.utcoffset() or timedelta()
+        return value.toordinal() + (value.replace(tzinfo=None) - datetime.combine(value, time()) - offset) / DAY
     if isinstance(value, date):
         return float(value.toordinal())
-    return number(value)
+    place = number(value)
+    return place if place is not None and math.isfinite(place) else None
 
 
-def _points(answer: Answer, name: str, keys: Sequence[str], axis: str | None) -> list[_Point]:
+def _points(answer: Answer, name: str, keys: Sequence[str], axis: str | None, no_value: str) -> list[_Point]:
     points = []
     columns = [answer[key] for key in keys]
     for index, (value, bars) in enumerate(zip(answer[name], answer.intervals, strict=True)):
         bar = bars.get(name) or Interval()
-        label = " · ".join(_text(column[index]) for column in columns) or name
+        label = " · ".join(_text(column[index], no_value) for column in columns) or name
         place = _place(columns[0][index]) if axis is not None else float(index)
         points.append(_Point(label, place or 0.0, number(value), bar.lower, bar.upper, shown(value, bar)))
     return points
 
 
-def _text(value: object) -> str:
+def _text(value: object, no_value: str = "") -> str:
     if value is None:
-        return "(none)"
+        return f"({no_value})"
+    if isinstance(value, float):
+        return f"{value:.10g}"
     return value.isoformat() if isinstance(value, date) else on_one_line(str(value))
 
 
@@ -126,14 +137,14 @@ def _range(points: Sequence[_Point]) -> tuple[float, float]:
     return (low if low == 0.0 else low - room), (high if high == 0.0 else high + room)
 
 
-def ticks(low: float, high: float, most: int = 6) -> list[float]:
+def ticks(low: float, high: float, maximum: int = 6) -> list[float]:
     """Return round numbers between two ends, at equal distances.
 
     Example:
         >>> ticks(0, 1234), ticks(-0.2, 0.31, 4)
         ([0.0, 250.0, 500.0, 750.0, 1000.0], [-0.2, 0.0, 0.2])
     """
-    rough = (high - low) / most
+    rough = (high - low) / maximum
     power = 10.0 ** math.floor(math.log10(rough))
     step = next((factor * power for factor in (1, 2, 2.5, 5) if factor * power >= rough), 10 * power)
     first = math.ceil(low / step - 1e-9)
@@ -153,7 +164,8 @@ def _dot_plot(points: Sequence[_Point]) -> tuple[Markup, int]:
     labels = [p.label if len(p.label) <= LONGEST_LABEL else f"{p.label[: LONGEST_LABEL - 1]}…" for p in points]
     left = 16 + LETTER * max(map(len, labels))
     height = TOP + ROW * len(points) + BOTTOM
-    scale = _ChartScale(*_range(points), left + 12, WIDTH - RIGHT)
+    end = WIDTH - max(RIGHT, 16 + LETTER * max(len(p.said) for p in points))
+    scale = _ChartScale(*_range(points), left + 12, end)
     parts = []
     for tick in ticks(scale.low, scale.high, 5):
         x = scale.at(tick)
@@ -165,7 +177,7 @@ def _dot_plot(points: Sequence[_Point]) -> tuple[Markup, int]:
         y = TOP + ROW * (index + 0.5)
         parts += [
             _words(left, y + 4.5, label, "end"),
-            _words(WIDTH - RIGHT + 12, y + 4.5, point.said, kind="" if point.value is not None else "tick"),
+            _words(end + 12, y + 4.5, point.said, kind="" if point.value is not None else "tick"),
         ]
         if point.value is not None:
             parts += _mark(scale, point, y)
@@ -182,7 +194,7 @@ def _mark(scale: _ChartScale, point: _Point, y: float) -> list[Markup]:
     return [_line(low, y, high, y, "bar"), *caps, dot]
 
 
-def _along(points: Sequence[_Point], keys: Sequence[Any]) -> tuple[Markup, int]:
+def _series_plot(points: Sequence[_Point], keys: Sequence[Any]) -> tuple[Markup, int]:
     vertical = _ChartScale(*_range(points), HEIGHT - BOTTOM, TOP)
     marks = ticks(vertical.low, vertical.high)
     names = [f"{tick:,.10g}" for tick in marks]

@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from hedgerow.answer import Answer
+from hedgerow.answer import Answer, NoteKind
 from hedgerow.catalog.model import DeclaredTable, Through
 from hedgerow.publication.data import DataTable, data_table
+
+RESERVED = frozenset({"content", "methods", "limits", "dictionary", "certificate"})
+"""Names of parts of the page and of the package, which no table has."""
 
 _UNSAFE = re.compile(r"[^a-z0-9]+")
 
@@ -30,9 +33,13 @@ def file_stem(text: str, taken: set[str]) -> str:
     return name
 
 
+NONE, ALL, ALL_OR_NONE = "none", "all", "all or none"
+"""Meanings of a key without a value: no value; all values, in a total of ROLLUP, CUBE or GROUPING SETS; either."""
+
+
 @dataclass(frozen=True)
 class PublishedTable:
-    """One answer of a release. `stem` begins the names of its files."""
+    """One answer of a release. `stem` begins the names of its files; `no_value` is what a key without a value means."""
 
     name: str
     title: str
@@ -40,6 +47,7 @@ class PublishedTable:
     sql: str
     stem: str
     answer: Answer
+    no_value: str = NONE
 
     @cached_property
     def data(self) -> DataTable:
@@ -66,6 +74,7 @@ class PublishedReport:
         version: The owner's version of the data, if there is one.
         tables: The answers.
         sources: The private tables that they read, as the owner declares them.
+        same_rows: The names of tables that are about the same rows by different keys, group by group.
     """
 
     title: str
@@ -75,11 +84,29 @@ class PublishedReport:
     version: str | None
     tables: tuple[PublishedTable, ...]
     sources: tuple[DeclaredTable, ...]
+    same_rows: tuple[tuple[str, ...], ...] = ()
 
     @property
     def charges(self) -> list[int]:
         """The numbers of all entries that paid for the release."""
         return sorted({charge for table in self.tables for charge in table.charges})
+
+    @property
+    def together(self) -> tuple[tuple[str, ...], ...]:
+        """The names of the tables that were measured together and add up to each other, group by group."""
+        noted = {
+            table.name
+            for table in self.tables
+            if any(note.kind is NoteKind.MEASURED_TOGETHER for note in table.answer.notes)
+        }
+        groups = (tuple(name for name in names if name in noted) for names in self.same_rows)
+        return tuple(names for names in groups if len(names) > 1)
+
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """The names of the tables about the same rows as another one, to which they do not add up."""
+        added_up = {name for names in self.together for name in names}
+        return tuple(dict.fromkeys(name for names in self.same_rows for name in names if name not in added_up))
 
     @property
     def people(self) -> str:
@@ -112,8 +139,8 @@ def limits_of(table: DeclaredTable) -> dict[str, Any]:
         for column in table.columns.values()
         if not column.hidden and (column.lower is not None or column.upper is not None)
     }
-    stated = {name: limit for name, limit in limits.items() if limit is not None}
-    return {"unit": unit, **stated, **({"bounds": bounds} if bounds else {})}
+    declared_limits = {name: limit for name, limit in limits.items() if limit is not None}
+    return {"unit": unit, **declared_limits, **({"bounds": bounds} if bounds else {})}
 
 
 def _as_title(name: str) -> str:
@@ -132,9 +159,11 @@ def report_of(
     dataset: str,
     version: str | None,
     sources: Sequence[DeclaredTable],
+    no_values: Mapping[str, str],
+    same_rows: Sequence[tuple[str, ...]] = (),
 ) -> PublishedReport:
-    """Return the report of some named answers."""
-    taken: set[str] = set()
+    """Return the report of some named answers; `no_values` says what a key without a value means in each."""
+    taken = set(RESERVED)
     tables = tuple(
         PublishedTable(
             name,
@@ -143,7 +172,8 @@ def report_of(
             answer.receipt.query,
             file_stem(name, taken),
             answer,
+            no_values.get(name, NONE),
         )
         for name, answer in answers.items()
     )
-    return PublishedReport(title, text, source, dataset, version, tables, tuple(sources))
+    return PublishedReport(title, text, source, dataset, version, tables, tuple(sources), tuple(same_rows))

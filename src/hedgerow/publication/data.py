@@ -5,6 +5,7 @@ An empty end means that nothing is known on that side. The files hold released v
 
 import io
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,8 +17,9 @@ from hedgerow.answer.frames import unique_name
 from hedgerow.answer.plain import number, rounded_outwards
 from hedgerow.error_bars.intervals.interval import Interval
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "'")
-"""First characters that make a spreadsheet read a text as a formula; and the apostrophe, so that it stays unique."""
+FORMULA = re.compile(r"[\s\x00-\x1f\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n']")
+"""Beginning of a text that a spreadsheet may read as a formula, also in full-width letters and after white space; or an
+apostrophe, so that the text stays unique."""
 
 
 class ColumnRole(StrEnum):
@@ -107,7 +109,7 @@ def _parts(values: Sequence[object], bars: Sequence[Interval | None]) -> dict[Co
         ColumnRole.UPPER: _numbers(None if bar is None else bar.upper for bar in bars),
         ColumnRole.MARGIN: _numbers(margins),
         ColumnRole.KIND: pa.array((None if bar is None else bar.kind.value for bar in bars), pa.string()),
-        ColumnRole.NOTE: pa.array((None if bar is None else bar.note for bar in bars), pa.string()),
+        ColumnRole.NOTE: pa.array((bar and (bar.for_readers or bar.note) for bar in bars), pa.string()),
     }
     if any(bar is not None and bar.population is not None for bar in bars):
         ends = [(None, None) if bar is None or bar.population is None else bar.population for bar in bars]
@@ -145,7 +147,7 @@ def harmless(text: str) -> str:
         >>> harmless("north"), harmless("=1+1"), harmless("'quoted'")
         ('north', "'=1+1", "''quoted'")
     """
-    return f"'{text}" if text.startswith(FORMULA) else text
+    return f"'{text}" if FORMULA.match(text) else text
 
 
 def _for_csv(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
@@ -154,7 +156,7 @@ def _for_csv(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
         return pa.array((None if text is None else harmless(text) for text in column.to_pylist()), pa.string())
     if pa.types.is_floating(kind):
         return _numbers(column.to_pylist())
-    plain = pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_temporal(kind)
-    if plain and not pa.types.is_duration(kind):
+    plain = (pa.types.is_integer, pa.types.is_decimal, pa.types.is_boolean, pa.types.is_temporal)
+    if any(is_kind(kind) for is_kind in plain) and not pa.types.is_duration(kind):
         return column
     return pa.array((None if value is None else harmless(str(value)) for value in column.to_pylist()), pa.string())

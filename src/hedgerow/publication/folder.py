@@ -1,4 +1,4 @@
-"""Writing a release to disk: all files or none, and never over somebody else's folder."""
+"""Write a release to disk: all files or none, and never over a folder that is not such a release."""
 
 import os
 import shutil

@@ -149,15 +149,15 @@ def read_key(path: Path) -> OwnerKey:
     return OwnerKey(key)
 
 
-def read_public_key(stated: str) -> PublicKey:
+def read_public_key(key_or_path: str) -> PublicKey:
     """Return the public key that a text states, or that a file holds."""
-    if stated.startswith(PREFIX):
-        return PublicKey.of(stated)
+    if key_or_path.startswith(PREFIX):
+        return PublicKey.of(key_or_path)
     try:
-        text = Path(stated).read_text(encoding="ascii")
+        text = Path(key_or_path).read_text(encoding="ascii")
     except (OSError, ValueError):
         raise ParameterError(
-            f"There is no public key at {stated}.",
+            f"There is no public key at {key_or_path}.",
             code="key-missing",
             hint=f"Pass {PREFIX}…, or the file ending in .pub that `hedgerow key new` wrote.",
         ) from None

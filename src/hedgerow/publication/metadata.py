@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from hedgerow.answer.plain import on_one_line
-from hedgerow.publication.contents import PublishedReport, PublishedTable
+from hedgerow.publication.contents import ALL, ALL_OR_NONE, NONE, PublishedReport, PublishedTable
 from hedgerow.publication.data import ColumnRole, DataColumn, harmless
 
 DICTIONARY, PACKAGE = "dictionary.csv", "datapackage.json"
@@ -31,19 +31,31 @@ MEANINGS = {
 }
 
 
-def meaning(column: DataColumn) -> str:
-    """Return what a column means, in a sentence."""
-    return MEANINGS[column.role].format(of=on_one_line(column.of))
+EMPTY_KEYS = {
+    NONE: "",
+    ALL: " Empty in a total over all of its values.",
+    ALL_OR_NONE: " Empty in a total over all of its values, or where there is no value.",
+}
+
+
+def meaning(column: DataColumn, no_value: str = NONE) -> str:
+    """Return what a column means, in a sentence or two; `no_value` is what a key without a value means."""
+    said = MEANINGS[column.role].format(of=on_one_line(column.of))
+    return said + EMPTY_KEYS[no_value] if column.role is ColumnRole.KEY else said
 
 
 def table_type(kind: pa.DataType) -> str:
     """Return the type of a column in the words of Table Schema."""
     if pa.types.is_integer(kind):
         return "integer"
-    if pa.types.is_floating(kind):
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         return "number"
     if pa.types.is_boolean(kind):
         return "boolean"
+    if pa.types.is_timestamp(kind):
+        return "datetime"
+    if pa.types.is_time(kind):
+        return "time"
     return "date" if pa.types.is_date(kind) else "string"
 
 
@@ -55,7 +67,7 @@ def dictionary_file(report: PublishedReport) -> bytes:
     for table in report.tables:
         for column in table.data.columns:
             facts = (table.name, f"data/{table.stem}.csv", column.name, table_type(column.type), column.role)
-            writer.writerow([harmless(text) for text in (*facts, meaning(column))])
+            writer.writerow([harmless(text) for text in (*facts, meaning(column, table.no_value))])
     return stream.getvalue().encode()
 
 
@@ -97,23 +109,32 @@ def _csv(table: PublishedTable, files: Mapping[str, bytes]) -> dict[str, Any]:
 
 
 def _parquet(table: PublishedTable) -> dict[str, Any]:
-    """Return the resource of a Parquet file, without its size: validators compare that with what they read of it."""
+    """Return the resource of a Parquet file, without its size: validators compare that with what they read of it.
+
+    They read it through pandas, in which whole numbers with gaps are floats: such a column is one of numbers here.
+    """
+    schema = _schema(table, [column.name for column in table.data.columns])
+    for described, values in zip(schema["fields"], table.data.values.columns, strict=True):
+        if described["type"] == "integer" and values.null_count:
+            described["type"] = "number"
     return {
-        "name": f"{table.stem}-parquet",
+        "name": f"{table.stem}.parquet",
         "path": f"data/{table.stem}.parquet",
         "title": table.title,
         "profile": "tabular-data-resource",
         "format": "parquet",
         "mediatype": "application/vnd.apache.parquet",
-        "schema": _schema(table, [column.name for column in table.data.columns]),
+        "schema": schema,
     }
 
 
 def _schema(table: PublishedTable, names: Sequence[str]) -> dict[str, Any]:
-    fields = [
-        {"name": name, "type": table_type(column.type), "description": meaning(column)}
-        for name, column in zip(names, table.data.columns, strict=True)
-    ]
+    fields = []
+    for name, column in zip(names, table.data.columns, strict=True):
+        kind = table_type(column.type)
+        # CSV files have a blank between date and time, which the default format does not have.
+        spelling = {"format": "any"} if kind in {"datetime", "time"} else {}
+        fields.append({"name": name, "type": kind, **spelling, "description": meaning(column, table.no_value)})
     return {"fields": fields, "missingValues": [""]}
 
 

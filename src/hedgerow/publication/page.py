@@ -14,7 +14,7 @@ from hedgerow.figures import figure
 from hedgerow.markup import Markup, element, joined
 from hedgerow.publication import page_text
 from hedgerow.publication.charts import STYLE as CHART_STYLE
-from hedgerow.publication.contents import PublishedReport, PublishedTable
+from hedgerow.publication.contents import NONE, PublishedReport, PublishedTable
 from hedgerow.publication.keys import PublicKey
 from hedgerow.publication.metadata import meaning
 from hedgerow.publication.page_text import ReleaseFacts
@@ -46,7 +46,7 @@ def page_file(report: PublishedReport, charts: Charts, key: PublicKey, facts: Re
         "main",
         *(_table(table, charts[table.name]) for table in report.tables),
         _methods(report, facts),
-        _limits(),
+        _limits(report),
         _dictionary(report),
         _certificate(key, facts),
         id="content",
@@ -76,9 +76,9 @@ def _contents(report: PublishedReport) -> Markup:
 def _at_a_glance(report: PublishedReport, facts: ReleaseFacts) -> Markup:
     confidences = sorted({f"{table.answer.confidence:.10g}" for table in report.tables if table.charges})
     version = f" ({report.version})" if report.version else ""
-    stated = [
-        ("Dataset", f"{report.dataset}{version}"),
+    entries = [
         ("Protected", f"every person ({report.people})"),
+        ("Dataset", f"{report.dataset}{version}"),
         ("Epsilon of this release", f"{facts.epsilon:g}"),
         ("Delta of this release", f"{facts.delta:g}, or {page_text.odds(facts.delta)}"),
         ("Smallest group shown", f"{report.min_frequency} people" if report.min_frequency > 1 else "no minimum"),
@@ -87,7 +87,7 @@ def _at_a_glance(report: PublishedReport, facts: ReleaseFacts) -> Markup:
     ]
     boxes = [
         _classed("div", "wide" if name == "Protected" else "box", element("dt", name), element("dd", on_one_line(text)))
-        for name, text in stated
+        for name, text in entries
     ]
     return _classed("dl", "facts", *boxes)
 
@@ -96,17 +96,21 @@ def _table(table: PublishedTable, charts: Mapping[str, tuple[str, Markup]]) -> M
     drawings = [
         element(
             "figure",
+            element(
+                "figcaption", f"{on_one_line(name)} (", element("a", f"SVG of {on_one_line(name)}", href=file), ")"
+            ),
             _focusable("sideways", "group", f"Chart of {on_one_line(name)}", chart),
-            element("figcaption", element("a", f"{on_one_line(name)} as SVG", href=file)),
         )
         for name, (file, chart) in charts.items()
     ]
-    remarks = [element("li", text.partition("; max_groups=")[0]) for text in notes(table.answer)]
+    remarks = [
+        element("li", text) for text in (*page_text.TOTALS[table.no_value], *notes(table.answer, for_readers=True))
+    ]
     data = [element("a", f"{kind} file", href=f"data/{table.stem}.{kind.lower()}") for kind in ("CSV", "Parquet")]
     sql = element("pre", element("code", table.sql))
     return element(
         "section",
-        element("h2", table.title, id=f"{table.stem}-title"),
+        element("h2", table.title, id=f"{table.stem}.title"),
         *([element("p", table.text)] if table.text else []),
         *drawings,
         _grid(table),
@@ -114,7 +118,7 @@ def _table(table: PublishedTable, charts: Mapping[str, tuple[str, Markup]]) -> M
         _classed("p", "quiet", "Data with margins of error: ", data[0], ", ", data[1]),
         element("details", element("summary", "The question, in SQL"), sql),
         id=table.stem,
-        aria_labelledby=f"{table.stem}-title",
+        aria_labelledby=f"{table.stem}.title",
     )
 
 
@@ -136,7 +140,8 @@ def _grid(table: PublishedTable) -> Markup:
         f"± is the margin of error at {answer.confidence:.10g} confidence." if answer.noisy else "Exact: public data."
     )
     title = on_one_line(table.title)
-    return _focusable("scroll", "region", f"Table: {title}", _listing(f"{title}. {said}{cut}", head, rows))
+    sentence = title if title.endswith((".", "?", "!")) else f"{title}."
+    return _focusable("scroll", "region", f"Table: {title}", _listing(f"{sentence} {said}{cut}", head, rows))
 
 
 def _listing(caption: str, head: Sequence[Markup], rows: Iterable[Markup]) -> Markup:
@@ -149,7 +154,8 @@ def _row(table: PublishedTable, values: Iterable[object], bars: Mapping[str, Int
     answer, people, several = table.answer, about_people(table.answer), are_several(table.answer)
     row = []
     for position, (name, value) in enumerate(zip(answer.columns, values, strict=True)):
-        text = on_one_line(shown(value, bars.get(name)))
+        is_total = value is None and name not in answer.noisy and table.no_value != NONE
+        text = table.no_value if is_total else on_one_line(shown(value, bars.get(name)))
         kinds = (["number"] if name in answer.noisy else []) + (["missing"] if value is None else [])
         attributes = {"class": " ".join(kinds)} if kinds else {}
         if position == 0 and name not in answer.noisy:
@@ -178,13 +184,14 @@ def _methods(report: PublishedReport, facts: ReleaseFacts) -> Markup:
     head = [
         element("th", name, scope="col", **({"class": "number"} if at > 2 else {})) for at, name in enumerate(names)
     ]
-    paragraphs = [element("p", text) for text in page_text.methods(report, facts)]
+    first, *others = (element("p", text) for text in page_text.methods(report, facts))
+    bounds = element("ul", *(element("li", text) for text in page_text.bounds(report)))
     noise = _focusable("scroll", "region", "Noise of every measure", _listing("Noise of every measure.", head, rows))
-    return element("section", element("h2", "How the numbers were made"), *paragraphs, noise, id="methods")
+    return element("section", element("h2", "How the numbers were made"), first, bounds, *others, noise, id="methods")
 
 
-def _limits() -> Markup:
-    points = element("ul", *(element("li", text) for text in page_text.limits()))
+def _limits(report: PublishedReport) -> Markup:
+    points = element("ul", *(element("li", text) for text in page_text.limits(report)))
     return element("section", element("h2", "What to keep in mind"), points, id="limits")
 
 
@@ -196,7 +203,7 @@ def _dictionary(report: PublishedReport) -> Markup:
             element(
                 "tr",
                 element("th", element("code", on_one_line(column.name)), scope="row"),
-                element("td", meaning(column)),
+                element("td", meaning(column, table.no_value)),
             )
             for column in table.data.columns
         ]

@@ -25,7 +25,9 @@ PAGE, SOURCE = "index.html", "report.sql"
 class Publication:
     """A published folder: its files, the guarantee of the release, and the key that signed it.
 
-    `written` is False if the folder held just these files already.
+    `written` is False if the folder held just these files already. `together` names the tables that were measured
+    together: those about the same rows add up. `apart` names those that are about the same rows as another table and
+    add up to none.
     """
 
     folder: Path
@@ -33,6 +35,8 @@ class Publication:
     guarantee: Spending
     key: PublicKey
     written: bool
+    together: tuple[str, ...]
+    apart: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of the command line."""
@@ -42,6 +46,7 @@ class Publication:
             "guarantee": {"epsilon": self.guarantee.epsilon, "delta": self.guarantee.delta},
             "key": {"public": str(self.key), "fingerprint": self.key.fingerprint},
             "written": self.written,
+            "tables": {"together": list(self.together), "apart": list(self.apart)},
         }
 
 
@@ -77,7 +82,9 @@ def publish_report(report: PublishedReport, ledger: Ledger, folder: Path, key: O
     files[PAGE] = page_file(report, drawings, key.public, facts)
     files[FILE] = certify(report, excerpt, files, key, program)
     written = write_folder(folder, files, ledger.id)
-    return Publication(folder, tuple(sorted(files)), Spending(facts.epsilon, facts.delta), key.public, written)
+    spent = Spending(facts.epsilon, facts.delta)
+    together = tuple(name for names in report.together for name in names)
+    return Publication(folder, tuple(sorted(files)), spent, key.public, written, together, report.apart)
 
 
 def data_files(report: PublishedReport) -> dict[str, bytes]:
@@ -95,6 +102,6 @@ def _charts(report: PublishedReport) -> dict[str, Mapping[str, tuple[str, Any]]]
     for table in report.tables:
         drawn[table.name] = {
             name: (f"charts/{file_stem(f'{table.stem} {name}', taken)}.svg", chart)
-            for name, chart in charts(table.answer, table.title).items()
+            for name, chart in charts(table.answer, table.title, table.no_value).items()
         }
     return drawn

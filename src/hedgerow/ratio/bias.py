@@ -11,7 +11,7 @@ from scipy.special import exp1, expi
 from hedgerow.arguments import Floats, Number, chosen, plain, positives, probability, reals
 from hedgerow.distributions import Noise
 from hedgerow.errors import ConditionNotMet, ParameterError
-from hedgerow.statistics.two_by_two.arms import noises, variance
+from hedgerow.statistics.two_by_two.arms import noises
 
 SERIES_FROM = 60.0
 """From here on, the divergent series of the exponential integral is exact to sixteen digits; e^60 cannot overflow."""
@@ -136,7 +136,7 @@ def _prior_factor(prior: Mapping[int, float], scale: Floats) -> Floats:
 
 
 def _plug_in_factor(denominator: Floats, noise: Noise) -> Floats:
-    noise_variance = variance(noises("noise", noise)[0])
+    noise_variance = noises("noise", noise)[0].variance
     if np.any(denominator <= FAR * math.sqrt(noise_variance)):
         raise ConditionNotMet(
             "The noisy denominator is within five standard deviations of zero, where no factor removes the bias.",

@@ -58,8 +58,8 @@ def lift(
 
     Example:
         >>> from hedgerow import Laplace
-        >>> found = lift((540, 4000), (460, 4000), noise=Laplace(2.0))
-        >>> round(found.value, 3), round(found.interval.lower, 3), round(found.interval.upper, 3)
+        >>> estimate = lift((540, 4000), (460, 4000), noise=Laplace(2.0))
+        >>> round(estimate.value, 3), round(estimate.interval.lower, 3), round(estimate.interval.upper, 3)
         (0.174, 0.044, 0.319)
     """
     (x, n_x), (y, n_y) = _group("treatment", treatment), _group("control", control)

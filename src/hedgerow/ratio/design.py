@@ -13,7 +13,7 @@ from hedgerow.accuracy import gaussian_sigma
 from hedgerow.arguments import positive, probability
 from hedgerow.distributions import Gaussian, Laplace, Noise
 from hedgerow.errors import ConditionNotMet, ParameterError
-from hedgerow.statistics.two_by_two.arms import NoisePair, noises, variance
+from hedgerow.statistics.two_by_two.arms import NoisePair, noises
 from hedgerow.statistics.two_by_two.score import mixed_tail
 
 DOUBLINGS = 60
@@ -141,15 +141,20 @@ def people_needed(
         sizes = people * share, people
         return power(effect * base, base, *sizes, noise=noise, confidence=confidence) >= wanted
 
+    return smallest_groups(is_detected, share, "ratio")
+
+
+def smallest_groups(is_enough: Callable[[float], bool], balance: float, effect: str) -> tuple[int, int]:
+    """Return the sizes of the smallest groups that are enough: `balance` people in the first for one in the second."""
     high = 4.0
-    while not is_detected(high):
+    while not is_enough(high):
         high *= 2
         if high > MOST_PEOPLE:
             raise ConditionNotMet(
-                "No number of people is enough.", condition="power >= target", hint="Choose a larger ratio."
+                "No number of people is enough.", condition="power >= target", hint=f"Choose a larger {effect}."
             )
-    enough = math.ceil(bisected(is_detected, 1.0, high) - 1e-6)
-    return math.ceil(enough * share), enough
+    enough = math.ceil(bisected(is_enough, 1.0, high) - 1e-6)
+    return math.ceil(enough * balance), enough
 
 
 def epsilon_needed(
@@ -258,7 +263,7 @@ def _law(rates: tuple[float, float], sizes: tuple[float, float], laws: NoisePair
         if isinstance(law, Laplace):
             scales[i] = law.scale / size
         else:
-            normal += variance(law) / size**2
+            normal += law.variance / size**2
     return math.sqrt(normal), scales[0], scales[1]
 
 

@@ -13,9 +13,8 @@ from scipy.special import ndtr, ndtri
 
 from hedgerow.arguments import positive, probability, real, whole
 from hedgerow.errors import ConditionNotMet, ParameterError
-from hedgerow.ratio.design import MOST_PEOPLE, bisected, count_noise, rounded_up
+from hedgerow.ratio.design import bisected, count_noise, rounded_up, smallest_groups
 from hedgerow.statistics.moments import BERNSTEIN, lambda_family, mixing
-from hedgerow.statistics.two_by_two.arms import variance
 
 LARGEST_EPSILON = 2.0**40
 
@@ -43,13 +42,13 @@ def experiment_sql(
         >>> experiment_sql("users", "arm = 'B'", rates={"bought": "orders > 0"}, averages={"spent": "spent"})
         "SELECT LIFT(orders > 0, arm = 'B') AS bought, AVG_LIFT(spent, arm = 'B') AS spent FROM users"
     """
-    asked = [f"LIFT({condition}, {treated}) AS {name}" for name, condition in (rates or {}).items()]
-    asked += [f"AVG_LIFT({value}, {treated}) AS {name}" for name, value in (averages or {}).items()]
-    if not asked:
+    columns = [f"LIFT({condition}, {treated}) AS {name}" for name, condition in (rates or {}).items()]
+    columns += [f"AVG_LIFT({value}, {treated}) AS {name}" for name, value in (averages or {}).items()]
+    if not columns:
         raise ParameterError("An experiment needs a metric: a rate or an average.", code="parameter-choice")
     keys, group = ([], "") if by is None else ([by], " GROUP BY 1 ORDER BY 1")
     condition = "" if where is None else f" WHERE {where}"
-    return f"SELECT {', '.join([*keys, *asked])} FROM {table}{condition}{group}"
+    return f"SELECT {', '.join([*keys, *columns])} FROM {table}{condition}{group}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +93,12 @@ class Metric:
         law = count_noise(epsilon, delta=delta)
         split = metrics**2 if delta is None else metrics
         if self.stddev is None:
-            return split * variance(law) * ((1 - value) ** 2 + value**2)
+            return split * law.variance * ((1 - value) ** 2 + value**2)
         family, half = BERNSTEIN if delta is None else lambda_family(), (self.upper - self.lower) / 2
         back, centred = mixing(family), (value - self.lower) / half - 1
         rows = {monomial: back[index] for index, monomial in enumerate(family.moments)}
         weights = rows[1, 0] - centred * rows[0, 0]
-        return split * variance(law) * half**2 * float(weights @ weights)
+        return split * law.variance * half**2 * float(weights @ weights)
 
 
 def lift_power(
@@ -213,15 +212,7 @@ def lift_people(
         chance = lift_power(metric, lift, *sizes, epsilon=epsilon, delta=delta, metrics=metrics, confidence=confidence)
         return chance >= wanted
 
-    high = 4.0
-    while not is_found(high):
-        high *= 2
-        if high > MOST_PEOPLE:
-            raise ConditionNotMet(
-                "No number of people is enough.", condition="power >= target", hint="Choose a larger lift."
-            )
-    enough = math.ceil(bisected(is_found, 1.0, high) - 1e-6)
-    return math.ceil(enough * share), enough
+    return smallest_groups(is_found, share, "lift")
 
 
 def lift_epsilon(

@@ -139,18 +139,18 @@ def sample_accuracy(
     first, second, spent, wrong = np.broadcast_arrays(
         positives("x", x), positives("y", y), positives("epsilon", epsilon), positives("alpha", alpha)
     )
-    asked = _Asked(first, second, spent, wrong, scale, n_x, n_y, delta, bound)
+    question = _ComparedMethods(first, second, spent, wrong, scale, n_x, n_y, delta, bound)
     formulas: dict[str, Callable[[], Floats]] = {
-        "noisy_counts": asked.noisy_counts,
-        "noisy_log": asked.noisy_log,
-        "naive": asked.naive,
-        "smooth": asked.smooth,
-        "propose_test_release": asked.propose_test_release,
+        "noisy_counts": question.noisy_counts,
+        "noisy_log": question.noisy_log,
+        "naive": question.naive,
+        "smooth": question.smooth,
+        "propose_test_release": question.propose_test_release,
     }
     return plain(np.clip(formulas[estimator](), 0.0, 1.0))
 
 
-class _Asked:
+class _ComparedMethods:
     """The arguments, checked as each estimator requires."""
 
     def __init__(
@@ -187,7 +187,7 @@ class _Asked:
 
     def naive(self) -> Floats:
         """Claim B.2."""
-        sensitivity = naive_sensitivity(self._most("n_x", self._n_x), self._bound)
+        sensitivity = naive_sensitivity(self._maximum("n_x", self._n_x), self._bound)
         with np.errstate(under="ignore"):
             return np.asarray(np.exp(-self.alpha / self._scales(sensitivity / self.epsilon)[0]))
 
@@ -195,7 +195,7 @@ class _Asked:
         """Return the failure probability with the noise that the smooth sensitivity requires."""
         n_x, delta = self._domain()
         smoothness = self.epsilon / (2 * math.log(2 / delta))
-        sensitivities = _each(lambda x, y, rate: smooth_bound(x, y, n_x, rate), self.x, self.y, smoothness)
+        sensitivities = _elementwise(lambda x, y, rate: smooth_bound(x, y, n_x, rate), self.x, self.y, smoothness)
         with np.errstate(under="ignore"):
             return np.asarray(np.exp(-self.alpha / self._scales(2 * sensitivities / self.epsilon)[0]))
 
@@ -206,7 +206,7 @@ class _Asked:
         def missed(x: float, y: float, epsilon: float, alpha: float) -> float:
             return _tested(x, y, epsilon, alpha, n_x, delta, self._bound)
 
-        return _each(missed, self.x, self.y, self.epsilon, self.alpha)
+        return _elementwise(missed, self.x, self.y, self.epsilon, self.alpha)
 
     def _scales(self, default: ArrayLike) -> tuple[Floats, Floats]:
         given = default if self._scale is None else self._scale
@@ -215,14 +215,14 @@ class _Asked:
         return first, second
 
     def _domain(self) -> tuple[int, float]:
-        n_x, n_y = self._most("n_x", self._n_x), self._most("n_y", self._n_y)
+        n_x, n_y = self._maximum("n_x", self._n_x), self._maximum("n_y", self._n_y)
         within("x", self.x, n_x)
         within("y", self.y, n_y)
         if self._delta is None:
             raise ParameterError("This estimator needs a delta.", code="parameter-delta")
         return n_x, probability("delta", self._delta)
 
-    def _most(self, name: str, value: int | None) -> int:
+    def _maximum(self, name: str, value: int | None) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise ParameterError(
                 f"This estimator needs {name}, the most that the count can be.", code="parameter-whole"
@@ -256,7 +256,7 @@ def _tested(x: float, y: float, epsilon: float, alpha: float, n_x: int, delta: f
         return float(np.min(1 - chances * -np.expm1(-alpha * half / proposals), initial=1.0))
 
 
-def _each(formula: Callable[..., float], *arrays: Floats) -> Floats:
+def _elementwise(formula: Callable[..., float], *arrays: Floats) -> Floats:
     values = [formula(*map(float, one)) for one in zip(*(array.ravel() for array in arrays), strict=True)]
     return np.array(values).reshape(arrays[0].shape)
 
@@ -294,19 +294,19 @@ def split_epsilon(x: float, y: float, *, epsilon: float, alpha: float | None = N
         alpha: How wrong the ratio may be.
 
     Example:
-        >>> found = split_epsilon(400, 50, epsilon=1.0)
-        >>> round(found.epsilon_x, 4), round(found.epsilon_y, 4)
+        >>> split = split_epsilon(400, 50, epsilon=1.0)
+        >>> round(split.epsilon_x, 4), round(split.epsilon_y, 4)
         (0.2, 0.8)
     """
     numerator, denominator, total = positive("x", x), positive("y", y), positive("epsilon", epsilon)
     first = total / (1 + (numerator / denominator) ** (2 / 3))
     if alpha is None:
         return Split(first, total - first)
-    best = _least(numerator, denominator, total, positive("alpha", alpha))
+    best = _best_share(numerator, denominator, total, positive("alpha", alpha))
     return Split(best, total - best, _failure(numerator, denominator, total, alpha, np.array([best]))[0])
 
 
-def _least(x: float, y: float, epsilon: float, alpha: float) -> float:
+def _best_share(x: float, y: float, epsilon: float, alpha: float) -> float:
     """Return the best point of a grid, then of a finer one around it, until it no longer changes."""
     low, high = 1e-3 * epsilon, (1 - 1e-3) * epsilon
     while high - low > CLOSE * epsilon:

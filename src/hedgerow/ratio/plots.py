@@ -190,14 +190,14 @@ def forest_of(answer: Answer, column: str | None = None, *, null: float | None =
     return forest_plot(groups, noise=noise, null=_null(answer, name) if null is None else null, name=name)
 
 
-def _column(answer: Answer, asked: str | None) -> str:
+def _column(answer: Answer, name: str | None) -> str:
     names = [n for n in answer.noisy if any(n in row and row[n].population is not None for row in answer.intervals)]
-    if asked is None and names:
+    if name is None and names:
         return names[0]
-    if asked in names:
-        return asked
+    if name in names:
+        return name
     raise ParameterError(
-        f"Column {asked!r} does not compare people." if names else "No column of this answer compares people.",
+        f"Column {name!r} does not compare people." if names else "No column of this answer compares people.",
         code="bad-plot",
         hint="Ask for RELATIVE_RISK, ODDS_RATIO, LIFT or RISK_DIFFERENCE of rows that are people; others have .plot().",
     )

@@ -1,12 +1,12 @@
 """The only package in which exact values meet noise; it returns noisy numbers."""
 
 from hedgerow.noise import nonce
-from hedgerow.release.distinct import count_values
+from hedgerow.release.coarser import coarser_table, table_rows
 from hedgerow.release.estimate import Estimator, Population
 from hedgerow.release.hypothetical import carried, extreme, typical
 from hedgerow.release.key_selection import SelectedKeys, covers_every_key, select_keys
 from hedgerow.release.marginals import measure_together
-from hedgerow.release.noisy_table import NoisyTable, measure
+from hedgerow.release.noisy_table import NoisyTable, count_values, measure
 from hedgerow.release.postprocess_engine import PostprocessEngine
 from hedgerow.release.ranks import draw_ranks, in_order
 from hedgerow.release.stored_release import (
@@ -28,6 +28,7 @@ __all__ = [
     "SelectedKeys",
     "asks_for_all",
     "carried",
+    "coarser_table",
     "count_values",
     "covers_every_key",
     "draw_ranks",
@@ -44,5 +45,6 @@ __all__ = [
     "nonce",
     "parts_of",
     "select_keys",
+    "table_rows",
     "typical",
 ]

@@ -17,12 +17,12 @@ from hedgerow.error_bars.intervals.interval import Status
 from hedgerow.errors import InternalError
 from hedgerow.expressions.facts import range_of
 from hedgerow.expressions.types import Type
+from hedgerow.late import csr_array
 from hedgerow.privacy.marginals import covariance
 from hedgerow.privacy.plan import MarginalTable, PrivatePlan, SumForms, Terms
 from hedgerow.release.held_back import held_back
 from hedgerow.release.noisy_table import NoisyTable
 from hedgerow.release.totals import Measured, adjusted, cells_of, noise
-from hedgerow.sparse import csr_array
 from hedgerow.statistics.moments import Moments, ScaledColumn
 from hedgerow.statistics.moments.families import Monomial
 from hedgerow.statistics.quantiles import QuantilePoints, extreme_is_safe, value_bounds, values_of
@@ -60,7 +60,8 @@ class Estimator:
     @property
     def has_levels(self) -> bool:
         """True if totals, or other tables, were measured together with the groups that are shown."""
-        return (bool(self.noisy.levels) or self._has_all_cells) and bool(self.noisy.shown.any())
+        together = bool(self.noisy.levels) or bool(self.noisy.noises) or self._has_all_cells
+        return together and bool(self.noisy.shown.any())
 
     @property
     def _has_all_cells(self) -> bool:
@@ -69,10 +70,12 @@ class Estimator:
         return table is not None and bool(table.sizes) and math.prod(table.sizes) == len(self.noisy.shown)
 
     def noise_of(self, index: int) -> Any:  # noqa: ANN401 - SciPy's sparse arrays have no types
-        """The noise of noisy sum number `index`, a row for each group, over standard normal noises: one per group.
+        """Return the noise of noisy sum number `index`: a row for each group, over one standard normal noise per group.
 
         It is there where totals were measured, and replaces the one noise that each group has otherwise.
         """
+        if self.noisy.noises:
+            return self.noisy.noises[index]
         if self.plan.marginal is not None:
             return self._marginal_noise(self.plan.marginal, index)
         sigmas = self._sigma(index), *(self._sigma(index, level) for level in range(len(self.noisy.levels)))
@@ -115,7 +118,7 @@ class Estimator:
 
     @cached_property
     def _cells(self) -> list[NDArray[np.int64]]:
-        """For each level, the cell of every group that is shown."""
+        """Return the cell of every shown group, for each level."""
         keys = self.noisy.keys.take(pa.array(np.flatnonzero(self.noisy.shown)))
         names = [key.name for key in self.plan.release.keys]
         return [cells_of(keys, [names[i] for i in level.keys]) for level in self.plan.levels]
@@ -130,7 +133,7 @@ class Estimator:
         return [call.name for call in self.plan.release.calls].index(name)
 
     def sums_of(self, name: str) -> SumForms:
-        """The sums that an aggregate is made of: equal for statistics of one comparison."""
+        """Return the sums of an aggregate: equal for statistics of one comparison."""
         return self.plan.sum_forms[self.index(name)]
 
     def estimate(self, index: int, beta: float) -> Estimate:
@@ -176,10 +179,13 @@ class Estimator:
             raise InternalError(f"{self.plan.release.calls[index].function} was bound but is not an aggregate.")
         measured = self.measured(index)
         if self.has_levels and known.result is Type.INTEGER and measured.count is not None:
-            return self._rounded(measured.count.values)
+            if self.noisy.whole:
+                terms = self.plan.sum_forms[index].count
+                return np.asarray(sum(coefficient * self.noisy.whole[number] for number, coefficient in terms))
+            return self.rounded(measured.count.values)
         return np.where(self.noisy.shown, known.values(measured), np.nan)
 
-    def _rounded(self, values: Floats) -> Floats:
+    def rounded(self, values: Floats) -> Floats:
         """Integers for groups that are totalled: running sums are rounded, and their differences shown.
 
         In a table that was measured with others, the running sums are along all keys at once: they have the same ends
@@ -190,7 +196,7 @@ class Estimator:
         if self.plan.marginal is not None:
             return self._rounded_with_others(values, self.plan.marginal)
         shown = np.flatnonzero(self.noisy.shown)
-        order = shown[np.lexsort(self._cells)]
+        order = shown[np.lexsort(self._cells)] if self._cells else shown
         rounded = np.full(len(values), np.nan)
         rounded[order] = np.diff(np.round(np.cumsum(values[order])), prepend=0.0)
         return rounded
@@ -301,7 +307,7 @@ class Estimator:
     def _from_selection(self) -> MeasuredSums:
         selection, counts = self.plan.selection, self.noisy.counts
         if selection is None or counts is None:
-            raise InternalError("A count was to come from a selection that did not happen.")
+            raise InternalError("A count was read from a selection of keys, but no keys were selected.")
         form = Form(np.nan_to_num(counts), ((0, 1.0, selection.noise),))
         return MeasuredSums(count=form, selected=Selected(float(selection.threshold), selection.minimum))
 

@@ -36,15 +36,24 @@ def rounded(people: float) -> str:
     return f"{float(f'{people:.2g}'):,.0f}"
 
 
-def held_back(plan: PrivatePlan) -> Status:
-    """Status of a number that is missing because its group may be too small."""
-    note = f"held back: fewer than {fewest_people(plan)} may be behind it; {_remedy(plan)}"
-    return Status(IntervalKind.NONE, Reason.HELD_BACK, note)
+def held_back(plan: PrivatePlan, *, total: bool = False) -> Status:
+    """Status of a number that is missing because its group may be too small.
+
+    A `total`, and a number of a table that is made of the groups by more keys, adds up several groups: many people may
+    be behind it, but too few behind each of its groups.
+    """
+    behind = "each group that it adds up" if total or plan.made_of is not None else "it"
+    note = f"held back: fewer than {fewest_people(plan)} may be behind {behind}"
+    if plan.selection is None or float(plan.selection.threshold) < MOSTLY * plan.minimum:
+        return Status(IntervalKind.NONE, Reason.HELD_BACK, f"{note}; min_frequency asks for {plan.minimum:,}")
+    remedy = "a larger epsilon or a smaller max_groups" if plan.bounding.groups > 1 else "a larger epsilon"
+    return Status(IntervalKind.NONE, Reason.HELD_BACK, f"{note}; {remedy} lowers that number", note)
 
 
 def stands_in(held: Status) -> Status:
     """Return the status of a value that replaces a withheld one, such as the 0 of COALESCE(n, 0)."""
-    return Status(IntervalKind.NONE, Reason.STANDS_IN, f"{held.note}; the value shown stands in for it")
+    note, for_readers = (text and f"{text}; the value shown stands in for it" for text in (held.note, held.for_readers))
+    return Status(IntervalKind.NONE, Reason.STANDS_IN, note, for_readers)
 
 
 def no_row(plan: PrivatePlan) -> Status:
@@ -53,12 +62,3 @@ def no_row(plan: PrivatePlan) -> Status:
     if plan.selection is not None and plan.keys.rule is KeyRule.SELECTED:
         note = f"{note}, or its group is not shown (fewer than {fewest_people(plan)})"
     return Status(IntervalKind.NONE, Reason.NO_ROW, note)
-
-
-def _remedy(plan: PrivatePlan) -> str:
-    """Return advice that lowers the number: less noise, unless the minimum frequency is most of it."""
-    if plan.selection is None or float(plan.selection.threshold) < MOSTLY * plan.minimum:
-        return f"min_frequency asks for {plan.minimum:,}"
-    if plan.bounding.groups > 1:
-        return "a larger epsilon or a smaller max_groups lowers that number"
-    return "a larger epsilon lowers that number"

@@ -11,9 +11,8 @@ from hedgerow.accounting.budget import Receipt
 from hedgerow.errors import InternalError
 from hedgerow.exact import ExactTable
 from hedgerow.privacy.plan import Marginals, PrivatePlan, Residual
-from hedgerow.release.canonical import places_of
 from hedgerow.release.draw import Whole, add_noise, require
-from hedgerow.release.key_selection import SelectedKeys
+from hedgerow.release.key_selection import SelectedKeys, key_indices
 from hedgerow.release.noisy_table import NoisyTable
 
 Floats = NDArray[np.float64]
@@ -37,7 +36,7 @@ def measure_together(
     """
     together = plans[0].marginal.together if plans[0].marginal is not None else None
     if together is None:
-        raise InternalError("Tables are measured together without a plan for that.")
+        raise InternalError("Tables were measured together, but no plan asks for it.")
     require(receipt, together.finest)
     for plan in plans:
         require(receipt, plan)
@@ -58,7 +57,7 @@ def _measures(plan: PrivatePlan) -> tuple[int, ...]:
 
 def _dense(exact: ExactTable, together: Marginals) -> list[Whole]:
     """Return the exact sums as arrays with an axis for each key."""
-    rows = places_of(exact.exact_keys(), together.finest)
+    rows = key_indices(exact.exact_keys(), together.finest)
     columns = []
     for i in range(len(together.finest.sums)):
         column = np.append(exact.exact_numbers(f"s{i}").astype(object), 0)

@@ -1,21 +1,24 @@
-"""Noisy sums."""
+"""Noisy sums, and noisy counts of distinct values."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from hedgerow.accounting.budget import Receipt
-from hedgerow.compiled import KEY_INDEX
+from hedgerow.compiled import KEY_INDEX, OWNER, VALUE
 from hedgerow.exact import ExactTable
+from hedgerow.privacy.distinct import Distinct
 from hedgerow.privacy.plan import PrivatePlan
 from hedgerow.privacy.sums import NoisySum
 from hedgerow.release.draw import Whole, add_noise, require
 from hedgerow.release.key_selection import SelectedKeys
 from hedgerow.release.ranks import RankColumn
 from hedgerow.release.totals import cells_of
+from hedgerow.statistics.distinct_bounds import distinct_flow
 
 Floats = NDArray[np.float64]
 
@@ -25,7 +28,9 @@ class NoisyTable:
     """Released keys, noisy sums and noisy counts. Everything after it is post-processing.
 
     `noisy_sums` holds one array for each, in units of one row, NaN where a group is held back. `levels` holds the same
-    for each level of totals: for every group, the noisy total of the cell that it is in.
+    for each level of totals: for every group, the noisy total of the cell that it is in. `noises` and `whole` are those
+    of a table that is made of the groups of a finer one (`coarser`): for each noisy sum the matrix of its noise, and
+    its values as integers that add up in all such tables.
     """
 
     keys: pa.Table
@@ -35,6 +40,8 @@ class NoisyTable:
     ranks: tuple[RankColumn, ...] = ()
     distinct: tuple[Floats, ...] = ()
     levels: tuple[tuple[Floats, ...], ...] = ()
+    noises: tuple[Any, ...] = ()
+    whole: tuple[Floats, ...] = ()
 
 
 def measure(exact_sums: ExactTable, selected: SelectedKeys, plan: PrivatePlan, receipt: Receipt) -> NoisyTable:
@@ -68,7 +75,7 @@ def _measured(
     cells: NDArray[np.int64],
     plan: PrivatePlan,
 ) -> tuple[Floats, ...]:
-    """For each noisy sum and each group, the noisy total of its cell; NaN for groups that are held back."""
+    """Return the noisy total of each group's cell, for each noisy sum; NaN for groups that are held back."""
     columns = []
     for noisy_sum in noisy_sums:
         values = np.full(len(selected.shown), np.nan)
@@ -92,7 +99,9 @@ def _gather(column: Whole, rows: NDArray[np.int64]) -> Whole:
 
 
 def _noisy(noisy_sum: NoisySum, sums: list[Whole], cells: NDArray[np.int64], plan: PrivatePlan) -> Floats:
-    """The noisy total of each cell."""
+    """Return the noisy total of each cell; zeros if the sum has no scale, because it is not measured."""
+    if not noisy_sum.scale:
+        return np.zeros(int(cells.max(initial=-1)) + 1)
     exact = _totals(_combined(noisy_sum.combination, sums, len(cells)), cells)
     noisy = add_noise(exact, noisy_sum.shift, noisy_sum.scale, plan.mechanism)
     step = float(noisy_sum.denominator << plan.weight_bits) * 2.0**noisy_sum.shift
@@ -117,3 +126,32 @@ def _combined(combination: tuple[tuple[int, int], ...], sums: list[Whole], count
     for index, factor in combination:
         exact = exact + sums[index].astype(object) * factor
     return exact
+
+
+def count_values(exact: ExactTable, selected: SelectedKeys, plan: PrivatePlan, index: int, receipt: Receipt) -> Floats:
+    """Return count number `index` of distinct values in every shown group, with the noise that was paid for."""
+    require(receipt, plan)
+    counted, shown = plan.distinct[index], np.flatnonzero(selected.shown)
+    counts = _flows(exact, counted) if counted.flow else _counts(exact)
+    exactly = np.array([counts.get(group, 0) for group in shown.tolist()], dtype=object)
+    noisy = add_noise(exactly, counted.shift, counted.scale, plan.mechanism)
+    values = np.full(len(selected.shown), np.nan)
+    values[shown] = noisy.astype(float) / 2.0**counted.shift
+    return values
+
+
+def _counts(exact: ExactTable) -> dict[int, int]:
+    indices, counts = exact.exact_integers(KEY_INDEX).tolist(), exact.exact_integers(VALUE).tolist()
+    return {int(group): int(count) for group, count in zip(indices, counts, strict=True)}
+
+
+def _flows(exact: ExactTable, counted: Distinct) -> dict[int, int]:
+    """Return the largest number of values of each group that can be assigned to people, at most d to each."""
+    indices, owners, values = (exact.exact_integers(name).astype(np.int64) for name in (KEY_INDEX, OWNER, VALUE))
+    order = np.argsort(indices, kind="stable")
+    groups, starts = np.unique(indices[order], return_index=True)
+    parts = np.split(order, starts[1:]) if len(groups) else []
+    return {
+        int(group): distinct_flow(owners[part], values[part], counted.level.per_owner)
+        for group, part in zip(groups.tolist(), parts, strict=True)
+    }

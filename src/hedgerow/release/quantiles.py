@@ -33,7 +33,7 @@ AT_ONCE = 32
 
 
 def draw_buckets(weights: Whole, target: Target, epsilon: Fraction, reach: Reach) -> NDArray[np.int64]:
-    """One bucket for each row of weights, with probability proportional to exp(-rate * score).
+    """Draw a bucket for each row of weights, with probability proportional to exp(-rate * score).
 
     All buckets of the grid have the same width but for the last, and the same prior weight.
 
@@ -95,7 +95,7 @@ class Cells:
 class LimitRequest:
     """Limits of one quantile, below it, above it or both, that miss with probability at most `beta` in all.
 
-    `aside` moves them outwards by so many rows.
+    `aside` is the number of rows by which they are moved outwards.
     """
 
     quantile: Fraction
@@ -134,8 +134,11 @@ def cumulative_limits(
 
     Privacy: post-processing.
     """
-    each = wanted.beta / wanted.sides
-    margins = [half_width([(c, noise) for c in row if c], 2 * each) if each < HALF else 0.0 for row in form.tolist()]
+    beta_per_side = wanted.beta / wanted.sides
+    margins = [
+        half_width([(c, noise) for c in row if c], 2 * beta_per_side) if beta_per_side < HALF else 0.0
+        for row in form.tolist()
+    ]
     margin = np.array(margins) + wanted.aside
     centred = sums @ form.T
     always = np.ones((len(sums), 1), bool)
@@ -205,22 +208,22 @@ def draw_nested(weights: Whole, quantiles: list[Fraction], epsilon: Fraction, re
 
 
 def _draw(part: _Part, quantile: Fraction, epsilon: Fraction, reach: Reach) -> Numbers:
-    """One bucket of the part for each group, by the weights inside the part alone."""
+    """Draw a bucket of the part for each group, by the weights inside the part alone."""
     target = Target((quantile - part.low) / (part.high - part.low))
-    places = np.arange(part.weights.shape[1])
-    inside = (part.begin[:, None] <= places) & (places <= part.end[:, None])
+    indices = np.arange(part.weights.shape[1])
+    inside = (part.begin[:, None] <= indices) & (indices <= part.end[:, None])
     return choose_many(rank_scores(part.weights, target), inside.astype(np.int64), score_rate(target, epsilon, reach))
 
 
 def _cut(part: _Part, middle: int, quantile: Fraction, drawn: Numbers) -> list[_Part]:
-    """The parts below and above the drawn buckets in which quantiles are left to draw."""
+    """Return the parts below and above the drawn buckets in which quantiles remain to be drawn."""
     parts = []
-    places = np.arange(part.weights.shape[1])
-    own = np.where(places == drawn[:, None], part.weights, 0)
+    indices = np.arange(part.weights.shape[1])
+    own = np.where(indices == drawn[:, None], part.weights, 0)
     if part.first < middle:
-        below = np.where(places < drawn[:, None], part.weights, own // 2)
+        below = np.where(indices < drawn[:, None], part.weights, own // 2)
         parts.append(_Part(below, part.begin, drawn.copy(), part.first, middle - 1, part.low, quantile))
     if middle < part.last:
-        above = np.where(places > drawn[:, None], part.weights, own - own // 2)
+        above = np.where(indices > drawn[:, None], part.weights, own - own // 2)
         parts.append(_Part(above, drawn.copy(), part.end, middle + 1, part.last, quantile, part.high))
     return parts

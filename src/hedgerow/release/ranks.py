@@ -53,7 +53,7 @@ class RankColumn:
 def draw_ranks(
     exact: ExactTable, selected: SelectedKeys, plan: PrivatePlan, index: int, receipt: Receipt
 ) -> list[RankColumn]:
-    """All draws from bucketing number `index`, in every group that is shown.
+    """Return all draws from bucketing number `index`, in every shown group.
 
     Privacy: `release.quantiles`, with the epsilons that were charged. The weights are read here and go no further.
     """
@@ -151,7 +151,7 @@ def _wanted(draw: Draw) -> LimitRequest:
 
 
 def _held(draw: Draw, points: Numbers, lower: Numbers, upper: Numbers) -> QuantilePoints:
-    """A quantile is moved between its limits, which keep their level; the limit of an extreme is moved beyond it."""
+    """Clip a quantile to its limits, which keep their level; for an extreme, move the limit beyond the value."""
     lower, upper = np.minimum(lower, upper), np.maximum(lower, upper)
     if draw.rank.extreme:
         return QuantilePoints(points, np.minimum(lower, points), np.maximum(upper, points))

@@ -70,10 +70,10 @@ def exact_count(name: str, value: object) -> int:
     return value
 
 
-def declared(name: str, value: object, least: int = 1) -> int:
+def declared(name: str, value: object, minimum: int = 1) -> int:
     """Return a public bound."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ParameterError(f"{name} must be a whole number of at least {least}.", code="parameter-whole")
+    if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
+        raise ParameterError(f"{name} must be a whole number of at least {minimum}.", code="parameter-whole")
     return value
 
 
@@ -145,8 +145,8 @@ def noisy_counts(
         >>> policy = BudgetPolicy(epsilon=3.0, delta=1e-6, pure_epsilon=2.0)
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     with open_ledger(Path(folder) / "clinic.ledger", dataset="clinic", policy=policy) as ledger:
-        ...         found = noisy_counts(ledger, 61, 38, epsilon=1.0)
-        >>> found.noise[0]
+        ...         counts = noisy_counts(ledger, 61, 38, epsilon=1.0)
+        >>> counts.noise[0]
         Laplace(scale=1.0, step=1.0)
     """
     counts = exact_count("x", x), exact_count("y", y)
@@ -403,8 +403,8 @@ def propose_test_release(
     return NoisyRatio(value, Laplace(scales[1] * float(grid), float(grid)), receipt)
 
 
-def _inside(count: int, most: int) -> int:
-    return min(max(count, 1), most)
+def _inside(count: int, maximum: int) -> int:
+    return min(max(count, 1), maximum)
 
 
 def _noisy_exponential(logarithm: float, scale: float) -> float:
@@ -429,7 +429,7 @@ def _smooth_scale(counts: tuple[int, int], n_x: int, epsilon: float, delta: floa
 
 
 def _passes(distance: int, delta: float, scale: float) -> bool:
-    """Return whether a noisy distance is so large that data at distance 0 exceeds it with probability at most delta."""
+    """Return True if a noisy distance is so large that data at distance 0 exceeds it with probability at most delta."""
     return distance + _draw_laplace(scale) > math.log(1 / delta) * scale * ROUNDING
 
 

@@ -1,6 +1,6 @@
 """Releases as the ledger stores them, and the questions that a stored release answers.
 
-What is stored is the release: keys, raw noisy noisy_sums, the noise they carry. Intervals at any confidence, and
+The stored parts are the keys, the raw noisy sums, and the noise that they carry. Intervals at any confidence, and
 any post-processing, follow from it for free. A stored release answers a new statement about the same rows, keys, limits
 and data version if it holds every measure asked for, with no more noise than the statement would get, or bought with
 no less than the statement may spend (then it is a larger question at the same price, and its columns alone are free).
@@ -23,15 +23,16 @@ from hedgerow.accounting.budget import Spending
 from hedgerow.aggregates import Kind
 from hedgerow.distributions import Gaussian, Laplace, Noise
 from hedgerow.error_bars.intervals import half_width
-from hedgerow.expressions.nodes import Column, describe
+from hedgerow.expressions.nodes import Column, Expr, describe
 from hedgerow.expressions.types import Type
-from hedgerow.plan.nodes import AggregateCall
+from hedgerow.plan.nodes import AggregateCall, Named
 from hedgerow.privacy.distinct import Distinct, DistinctLevel
 from hedgerow.privacy.keys import KeyRule
 from hedgerow.privacy.plan import MarginalTable, PrivatePlan, PrivateStatement, SumForms, Terms
 from hedgerow.privacy.statement_sums import needed_sums, support_of
 from hedgerow.privacy.sums import LevelSums, NoisySum, Selection
 from hedgerow.recently_used import once_per_plan
+from hedgerow.release.coarser import coarser_table
 from hedgerow.release.estimate import Estimator
 from hedgerow.release.noisy_table import NoisyTable
 from hedgerow.release.ranks import RankColumn
@@ -40,12 +41,15 @@ from hedgerow.release.stored_draws import describe_draws, read_draws
 FORMAT = 3
 HEADER = b"hedgerow"
 SLACK = 1 + 1e-9
+COST_SLACK = 1 + 1e-5
+"""Ratio of costs up to which two releases cost the same: rounding noise to its lattice takes some millionths."""
+
 RANK_COLUMNS = ("points", "lower", "upper")
 LEVEL = 0.05
 
 
 def dump_release(released: Sequence[NoisyTable], plans: Sequence[PrivatePlan], price: Spending | None = None) -> bytes:
-    """All releases of a statement as bytes, each with its length before it; `price` is that of a batch of several."""
+    """Return all releases of a statement as bytes, each after its length; `price` is that of a batch of several."""
     return _joined(_dump_one(noisy, plan, price) for noisy, plan in zip(released, plans, strict=True))
 
 
@@ -87,10 +91,10 @@ def needs_name(statement: PrivateStatement) -> str:
 
 
 def asks_for_all(payload: bytes, statement: PrivateStatement) -> bool:
-    """Return whether a stored release was charged for exactly the needs of `statement`."""
+    """Return True if a stored release was charged for exactly the needs of `statement`."""
     headers = [json.loads(pa.ipc.open_stream(part).schema.metadata[HEADER]) for part in _parts(payload)]
-    asked = [{need.stored_name for need in needed_sums(part.release)} for part in statement.parts]
-    return [set(header["needs"]) for header in headers] == asked
+    needed = [{need.stored_name for need in needed_sums(part.release)} for part in statement.parts]
+    return [set(header["needs"]) for header in headers] == needed
 
 
 def noisiness(known: Sequence[Estimator], statement: PrivateStatement) -> float:
@@ -98,7 +102,7 @@ def noisiness(known: Sequence[Estimator], statement: PrivateStatement) -> float:
 
     Privacy: it is made of noise scales, which are public, and of no value.
     """
-    pairs = [(each.plan, part) for each, part in zip(known, statement.parts, strict=True)]
+    pairs = [(estimator.plan, part) for estimator, part in zip(known, statement.parts, strict=True)]
     widths = [kept for old, new in pairs for i in range(len(new.sum_forms)) for kept, _ in _widths(old, new, i)]
     return math.fsum(math.log(width) for width in widths if width > 0)
 
@@ -118,10 +122,10 @@ def known_sizes(payload: bytes, plan: PrivatePlan, beta: float) -> NDArray[np.fl
 
     Each fails with probability at most `beta`. None where no such count is stored.
     """
-    asked = {support_of(need): None for need in needed_sums(plan.release) if need.kind is not Kind.UNITS}
-    if len(asked) > 1:
+    supports = {support_of(need): None for need in needed_sums(plan.release) if need.kind is not Kind.UNITS}
+    if len(supports) > 1:
         return None
-    value, condition = next(iter(asked), (None, None))
+    value, condition = next(iter(supports), (None, None))
     counted = AggregateCall(
         "", "COUNT", () if value is None else (value,), condition, distinct=False, type=Type.INTEGER
     )
@@ -142,7 +146,7 @@ def _parts(payload: bytes) -> Iterator[bytes]:
 
 
 def _dump_one(noisy: NoisyTable, plan: PrivatePlan, price: Spending | None) -> bytes:
-    """One release: an Arrow stream whose header describes the numbers."""
+    """Return a release as an Arrow stream whose header describes the numbers."""
     columns = {f"key_{name}": noisy.keys.column(name) for name in noisy.keys.column_names}
     columns["shown"] = pa.array(noisy.shown)
     if noisy.counts is not None:
@@ -163,7 +167,7 @@ def _dump_one(noisy: NoisyTable, plan: PrivatePlan, price: Spending | None) -> b
 
 
 def _load_one(payload: bytes, plan: PrivatePlan, *, any_mechanism: bool, identical: bool) -> Estimator | None:
-    """One stored release as an answer to `plan`; None if it does not contain one."""
+    """Return a stored release as an answer to `plan`; None if it does not contain one."""
     pair = _read(payload, plan)
     if pair is None:
         return None
@@ -174,24 +178,24 @@ def _load_one(payload: bytes, plan: PrivatePlan, *, any_mechanism: bool, identic
 
 
 def _alike(old: PrivatePlan, new: PrivatePlan) -> bool:
-    """Return whether the stored release is of the wanted kind: moments, flows, and intervals as sure as wanted."""
-    for kept, asked in zip(old.sum_forms, new.sum_forms, strict=True):
-        if kept.from_selection and not asked.from_selection:
+    """Return True if the stored release is of the wanted kind: moments, flows, and intervals as sure as wanted."""
+    for kept, new_form in zip(old.sum_forms, new.sum_forms, strict=True):
+        if kept.from_selection and not new_form.from_selection:
             return False
         if (kept.moments or kept.arms) and old.equal_noise != new.equal_noise:
             return False
-        if kept.draw is not None and asked.draw is not None and not _alike_draws(old, kept.draw, new, asked.draw):
+        if kept.draw is not None and new_form.draw is not None and not _alike_draws(old, kept.draw, new, new_form.draw):
             return False
-        if kept.distinct is not None and asked.distinct is not None:
-            chosen = old.distinct[kept.distinct], new.distinct[asked.distinct]
+        if kept.distinct is not None and new_form.distinct is not None:
+            chosen = old.distinct[kept.distinct], new.distinct[new_form.distinct]
             if chosen[1].flow and not chosen[0].flow:
                 return False
     return True
 
 
-def _alike_draws(old: PrivatePlan, kept: int, new: PrivatePlan, asked: int) -> bool:
-    """Return whether a stored draw weighs the same, rows or people, with an interval that is as sure as wanted."""
-    stored, wanted = old.draws[kept], new.draws[asked]
+def _alike_draws(old: PrivatePlan, kept: int, new: PrivatePlan, draws: int) -> bool:
+    """Return True if a stored draw weighs the same, rows or people, with an interval that is as sure as wanted."""
+    stored, wanted = old.draws[kept], new.draws[draws]
     by_person = [plan.bucketings[draw.bucketing].by_person for plan, draw in ((old, stored), (new, wanted))]
     return by_person[0] == by_person[1] and stored.beta <= wanted.beta * SLACK
 
@@ -213,14 +217,28 @@ def _read(payload: bytes, plan: PrivatePlan) -> tuple[dict[str, Any], Estimator]
     old = replace(
         old, levels=tuple(LevelSums(tuple(level["keys"]), _kept(level)) for level in stored.get("levels", ()))
     )
-    if "marginal" in stored:
-        old = replace(old, marginal=_marginal(*stored["marginal"]))
-    return stored, Estimator(_noisy(table, len(draws), old), old)
+    old = replace(old, marginal=_marginal(*stored["marginal"]) if "marginal" in stored else None)
+    return _of_keys(stored, table, Estimator(_noisy(table, len(draws), old), old))
 
 
-def _marginal(sizes: list[int], variances: list[list[Any]]) -> MarginalTable:
+def _of_keys(stored: dict[str, Any], table: pa.Table, known: Estimator) -> tuple[dict[str, Any], Estimator] | None:
+    """Return a stored release grouped by the keys of the question, which may be some of the release's own keys."""
+    if "groups" not in stored or known.plan.made_of is not None:
+        return stored, known
+    wanted = [_key_name(key.expr) for key in known.plan.release.keys]
+    if not set(wanted) <= set(stored["groups"]):
+        return None
+    positions = tuple(stored["groups"].index(name) for name in wanted)
+    names = [name.removeprefix("key_") for name in table.column_names if name.startswith("key_")]
+    keys = tuple(Named(name, Column(name, Type.TEXT)) for name in names)
+    finest = replace(known.plan, release=replace(known.plan.release, keys=keys))
+    return stored, coarser_table(Estimator(known.noisy, finest), replace(known.plan, made_of=positions))
+
+
+def _marginal(sizes: list[int], variances: list[list[Any]], *others: bool) -> MarginalTable:
+    """Return a stored table; earlier versions did not say whether it adds up, and called it so."""
     by_sum = tuple(tuple((tuple(keys), float(variance)) for keys, variance in one) for one in variances)
-    return MarginalTable(tuple(sizes), by_sum)
+    return MarginalTable(tuple(sizes), by_sum, adds_up=all(others))
 
 
 def _reading(
@@ -245,7 +263,7 @@ def _kept(stored: dict[str, Any]) -> tuple[NoisySum, ...]:
 
 
 def _as_accurate(old: PrivatePlan, new: PrivatePlan) -> bool:
-    """Return whether no number has more noise, and no key a higher threshold, than in the statement's own release."""
+    """Return True if no number has more noise, and no key a higher threshold, than in the statement's own release."""
     tested = new.keys.rule is not KeyRule.ONE and new.selection is not None
     if tested and (old.selection is None or old.selection.threshold > new.selection.threshold * Fraction(SLACK)):  # type: ignore[union-attr]
         return False
@@ -254,12 +272,17 @@ def _as_accurate(old: PrivatePlan, new: PrivatePlan) -> bool:
 
 
 def _as_expensive(stored: dict[str, Any], new: PrivatePlan) -> bool:
-    """Return whether the stored release spent at least as much, on the same kind of noise; or its whole batch did."""
+    """Return True if the stored release spent at least as much, on the same kind of noise; or its whole batch did.
+
+    A table that is measured together with others has no cost of its own, so that only prices of batches compare.
+    """
     epsilon, delta = stored.get("price", (0.0, 0.0))
     if epsilon * SLACK >= new.charge.epsilon and delta * SLACK >= new.charge.delta:
         return True
+    if new.marginal is not None and not new.measuring:
+        return False
     spent = Fraction(stored["noise_cost"])
-    return stored["mechanism"] == new.mechanism and spent * Fraction(SLACK) >= _noise_cost(new)
+    return stored["mechanism"] == new.mechanism and spent * Fraction(COST_SLACK) >= _noise_cost(new)
 
 
 def _noise_cost(plan: PrivatePlan) -> Fraction:
@@ -272,7 +295,7 @@ def _widths(old: PrivatePlan, new: PrivatePlan, index: int) -> list[tuple[float,
     if not new.sum_forms[index].moments:
         return [(_width(old, index), _width(new, index))]
     kept = dict(old.sum_forms[index].moments)
-    return [(_spread(old, kept[monomial]), _spread(new, terms)) for monomial, terms in new.sum_forms[index].moments]
+    return [(_width_of(old, kept[monomial]), _width_of(new, terms)) for monomial, terms in new.sum_forms[index].moments]
 
 
 def _width(plan: PrivatePlan, index: int) -> float:
@@ -284,13 +307,13 @@ def _width(plan: PrivatePlan, index: int) -> float:
     if sum_form.from_selection and plan.selection is not None:
         return half_width([(1.0, plan.selection.noise)], LEVEL)
     if sum_form.arms:
-        return _spread(plan, dict(sum_form.arms[0])[1, 0]) * sum_form.half
+        return _width_of(plan, dict(sum_form.arms[0])[1, 0]) * sum_form.half
     if sum_form.centred:
-        return _spread(plan, sum_form.centred) * sum_form.half
-    return _spread(plan, sum_form.total or sum_form.count or sum_form.cells[0])
+        return _width_of(plan, sum_form.centred) * sum_form.half
+    return _width_of(plan, sum_form.total or sum_form.count or sum_form.cells[0])
 
 
-def _spread(plan: PrivatePlan, terms: Terms) -> float:
+def _width_of(plan: PrivatePlan, terms: Terms) -> float:
     return half_width([(c, plan.noisy_sums[i].noise) for i, c in terms], LEVEL)
 
 
@@ -300,13 +323,19 @@ def _header(plan: PrivatePlan) -> bytes:
 
 
 def _priced_header(plan: PrivatePlan, price: Spending) -> bytes:
-    """The header of a part of a batch, with the price of all of it."""
-    return json.dumps({**_describe(plan), "price": [price.epsilon, price.delta]}).encode()
+    """The header of a part of a batch, with the price of all of it; and its keys, if tables by some of them follow."""
+    groups = {} if plan.made_of is None else {"groups": [_key_name(key.expr) for key in plan.release.keys]}
+    return json.dumps({**_describe(plan), "price": [price.epsilon, price.delta], **groups}).encode()
+
+
+def _key_name(expr: Expr) -> str:
+    return hashlib.sha256(repr(expr).encode()).hexdigest()[:32]
 
 
 def _describe(plan: PrivatePlan) -> dict[str, Any]:
     needs = {
-        need.stored_name: _form_fields(r) for need, r in zip(needed_sums(plan.release), plan.sum_forms, strict=True)
+        need.stored_name: {name.name: getattr(r, name.name) for name in fields(r)}
+        for need, r in zip(needed_sums(plan.release), plan.sum_forms, strict=True)
     }
     chosen = plan.selection
     return {
@@ -317,16 +346,22 @@ def _describe(plan: PrivatePlan) -> dict[str, Any]:
         "draws": describe_draws(plan),
         "equal_noise": plan.equal_noise,
         "distinct": [
-            [describe(each.value), *_noise_fields(each.noise), each.whole, each.flow] for each in plan.distinct
+            [describe(count.value), *_noise_fields(count.noise), count.whole, count.flow] for count in plan.distinct
         ],
-        "distinct_levels": [[*astuple(each.level), _finite(each.ceiling)] for each in plan.distinct],
+        "distinct_levels": [
+            [*astuple(count.level), count.ceiling if math.isfinite(count.ceiling) else None] for count in plan.distinct
+        ],
         "coordinates": _coordinates(plan.noisy_sums),
         "levels": [{"keys": level.keys, "coordinates": _coordinates(level.noisy_sums)} for level in plan.levels],
-        **({} if plan.marginal is None else {"marginal": [plan.marginal.sizes, plan.marginal.variances]}),
+        **({} if plan.marginal is None else {"marginal": _described(plan.marginal)}),
         "selection": None
         if chosen is None
         else {"noise": _noise_fields(chosen.noise), "threshold": str(chosen.threshold), "minimum": chosen.minimum},
     }
+
+
+def _described(table: MarginalTable) -> list[Any]:
+    return [table.sizes, table.variances, table.adds_up]
 
 
 def _coordinates(noisy_sums: Sequence[NoisySum]) -> list[dict[str, Any]]:
@@ -334,10 +369,6 @@ def _coordinates(noisy_sums: Sequence[NoisySum]) -> list[dict[str, Any]]:
         {"label": c.label, "noise": _noise_fields(c.noise), "sensitivity": c.sensitivity, "unit": c.unit}
         for c in noisy_sums
     ]
-
-
-def _form_fields(sum_form: SumForms) -> dict[str, Any]:
-    return {name.name: getattr(sum_form, name.name) for name in fields(sum_form)}
 
 
 def _sum_forms(kept: dict[str, Any]) -> SumForms:
@@ -363,10 +394,6 @@ def _distinct(kept: list[Any], level: list[Any]) -> Distinct:
     return Distinct(
         Column(named, Type.TEXT), None, DistinctLevel(*bound), flow, whole, _noise(noise), 1.0, 0, ceiling or math.inf
     )
-
-
-def _finite(number: float) -> float | None:
-    return number if math.isfinite(number) else None
 
 
 def _noise_fields(noise: Noise) -> list[Any]:

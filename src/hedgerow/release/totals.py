@@ -25,7 +25,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hedgerow.sparse import csr_array
+from hedgerow.late import csr_array
+
+MOST_SOLVED = 2000
+"""Number of groups up to which levels that are not nested are solved with matrices."""
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -62,6 +65,7 @@ def adjusted(values: Floats, sigma: float, levels: Sequence[Measured]) -> Floats
         >>> adjusted(np.array([4.0, 6.0]), 1.0, [whole]).tolist()
         [5.0, 7.0]
     """
+    levels = _combined(len(values), levels)
     if not _are_nested(levels):
         pulls = sum((level.values[level.cells] / level.sigma**2 for level in levels), values / sigma**2)
         return np.asarray(_covariance(len(values), sigma, levels) @ pulls)
@@ -81,6 +85,7 @@ def noise(groups: int, sigma: float, levels: Sequence[Measured]) -> Any:  # noqa
         >>> np.round(rows @ rows.T, 4).tolist()
         [[0.6667, -0.3333], [-0.3333, 0.6667]]
     """
+    levels = _combined(groups, levels)
     if not _are_nested(levels):
         return csr_array(np.linalg.cholesky(_covariance(groups, sigma, levels)))
     nodes, top, variances = _upwards(np.zeros(groups), sigma, levels)
@@ -111,7 +116,7 @@ def _upwards(values: Floats, sigma: float, levels: Sequence[Measured]) -> tuple[
 
 
 def _shares(node: _Node) -> Floats:
-    """For each cell, its variance divided by that of all cells with the same parent."""
+    """Return the variance of each cell divided by that of all cells with the same parent."""
     return node.variances / np.bincount(node.parents, node.variances)[node.parents]
 
 
@@ -138,7 +143,7 @@ def _contrasts(node: _Node, first: int, groups: int) -> Any:  # noqa: ANN401 - l
 
 
 def _runs(parents: Indices, indices: Indices) -> Indices:
-    """For each entry, the number of its run of equal pairs."""
+    """Return the number of the run of equal pairs of each entry."""
     return np.cumsum(np.append(False, (parents[1:] != parents[:-1]) | (indices[1:] != indices[:-1])))
 
 
@@ -150,8 +155,22 @@ def _covariance(groups: int, sigma: float, levels: Sequence[Measured]) -> Floats
     return np.asarray(np.linalg.inv(precision))
 
 
+def _combined(groups: int, levels: Sequence[Measured]) -> Sequence[Measured]:
+    """Return the levels that are combined: all of them, or nested ones where a matrix of all groups is too large.
+
+    Keys that nobody declared may have more values than was assumed when the levels were chosen.
+    """
+    if groups <= MOST_SOLVED or _are_nested(levels):
+        return levels
+    kept = list[Measured]()
+    for level in sorted(levels, key=lambda one: len(one.values), reverse=True):
+        if not kept or _are_nested([kept[-1], level]):
+            kept.append(level)
+    return kept
+
+
 def _are_nested(levels: Sequence[Measured]) -> bool:
-    """Return whether each cell of a level lies in one cell of the next."""
+    """Return True if each cell of a level lies in one cell of the next."""
     pairs = [np.stack([fine.cells, coarse.cells]) for fine, coarse in pairwise(levels)]
     return all(np.unique(pair, axis=1).shape[1] == len(fine.values) for pair, fine in zip(pairs, levels, strict=False))
 

@@ -6,14 +6,13 @@ from contextlib import suppress
 from pathlib import Path
 
 from hedgerow.catalog import load_catalog
-from hedgerow.catalog.patch import patched
-from hedgerow.catalog.write import MARK, replace_catalog, with_endings_of
+from hedgerow.catalog.patch import MARK, patched, replace_catalog, with_endings_of
 from hedgerow.errors import HedgerowError
 from hedgerow.ledger import Ledger
 
 
 def write_cap(catalog: Path, analyst: str, epsilon: float) -> None:
-    """Write a cap into a catalog, whose comments and order stay. A catalog that would not load is left as it is."""
+    """Write a cap into a catalog, keeping comments and order. A change that would break the catalog is not written."""
     load_catalog(catalog)
     old = catalog.read_bytes().decode("utf-8")
     text = old.removeprefix(MARK).replace("\r\n", "\n")
@@ -23,11 +22,11 @@ def write_cap(catalog: Path, analyst: str, epsilon: float) -> None:
 class LiveCaps:
     """Caps of one dataset's analysts as the file of its catalog has them now.
 
-    Nothing else of the file takes effect before the service is told to read it again. A file that cannot be read, or
-    that is no catalog, leaves the caps as they are.
+    Nothing else in the file takes effect until the service reloads it. If the file cannot be read or is not a catalog,
+    the caps do not change.
 
     Args:
-        ledger: The ledger, which keeps to the caps.
+        ledger: The ledger, which enforces the caps.
         file: The file of the catalog; None if it has none.
     """
 
@@ -43,7 +42,7 @@ class LiveCaps:
         return self._file is not None and self._seen != _state(self._file)
 
     def refresh(self) -> None:
-        """Use the caps that the file has now. Whoever comes while another reads it waits for that."""
+        """Apply the caps that the file has now. If another caller is reading the file, wait for it."""
         with self._turn:
             if self._file is None or not self.stale:
                 return
@@ -54,7 +53,7 @@ class LiveCaps:
 
 
 def _state(file: Path) -> tuple[int, ...]:
-    """Return what changes with the content of a file; empty if there is none."""
+    """Return a mark that changes with the content of a file; empty if there is no file."""
     try:
         status = os.stat(file)  # noqa: PTH116 - half the time of Path.stat, before every statement
     except OSError:

@@ -1,4 +1,4 @@
-"""The catalogs of a service, as owners change them: written, taken into use, and put back if that fails."""
+"""Changes of catalogs by their owners: written to the file, applied, and reverted if that fails."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -6,8 +6,8 @@ from pathlib import Path
 
 from hedgerow.catalog import Cap
 from hedgerow.catalog.load import parse_catalog
+from hedgerow.catalog.patch import keep_copy, replace_catalog, with_endings_of
 from hedgerow.catalog.strict_yaml import Source
-from hedgerow.catalog.write import keep_copy, replace_catalog, with_endings_of
 from hedgerow.errors import CatalogError, HedgerowError
 from hedgerow.service.access.administration import require_owner
 from hedgerow.service.access.model import Identity
@@ -16,7 +16,7 @@ from hedgerow.service.gateway import Gateway
 from hedgerow.session.draft import parse_draft
 
 Reload = Callable[[], Awaitable[None]]
-"""Opens the datasets with their catalogs anew; raises a `HedgerowError`, and changes nothing, if one is wrong."""
+"""Reopens the datasets with their catalogs; raises a `HedgerowError`, and changes nothing, if a catalog is wrong."""
 
 
 class CatalogFiles:
@@ -24,7 +24,7 @@ class CatalogFiles:
 
     Args:
         gateway: The datasets.
-        reload: Takes changed files into use; None where nothing can.
+        reload: Loads changed files; None if the service cannot reload.
     """
 
     def __init__(self, gateway: Gateway, reload: Reload | None) -> None:
@@ -42,13 +42,13 @@ class CatalogFiles:
         return _normalised(_read(self._path(identity, dataset)))
 
     async def save(self, identity: Identity, dataset: str, text: str, *, expected: str) -> Path:
-        """Write a catalog, keep a numbered copy of the old one, and take it into use; return the copy's path.
+        """Write a catalog, keep a numbered copy of the old one, and apply it; return the path of the copy.
 
         Args:
             identity: An owner of the dataset.
             dataset: Its name.
             text: The new catalog.
-            expected: The text that the owner began with; if the file holds another one by now, nothing is written.
+            expected: The text that the owner started from; if the file has changed since, nothing is written.
         """
         async with self._turn:
             path = self._path(identity, dataset)
@@ -61,7 +61,7 @@ class CatalogFiles:
                 )
             await asyncio.to_thread(parse_draft, self._gateway.view(identity, dataset), text)
             copy = await asyncio.to_thread(_exchange, path, old, text)
-            await self._take_into_use(path, old)
+            await self._apply(path, old)
             self._gateway.access.observe_change(identity.name, "save-catalog", dataset)
             return copy
 
@@ -82,8 +82,8 @@ class CatalogFiles:
             self._gateway.access.observe_change(identity.name, "set-cap", analyst)
             return copy
 
-    async def _take_into_use(self, path: Path, old: str) -> None:
-        """Reload; if that fails, put the old text back, which is still in use."""
+    async def _apply(self, path: Path, old: str) -> None:
+        """Reload; if that fails, restore the old text, which is still in force."""
         try:
             if self._reload is not None:
                 await self._reload()

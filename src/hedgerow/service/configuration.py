@@ -13,7 +13,7 @@ from hedgerow.catalog import load_catalog
 from hedgerow.errors import CatalogError
 from hedgerow.ledger.postgres_connection import is_address
 from hedgerow.service.access.model import Role
-from hedgerow.service.gateway import ServiceLimits
+from hedgerow.service.statement_queue import ServiceLimits
 from hedgerow.session.connection import ledger_path
 from hedgerow.session.project import FILE, URL, Project, read_project
 
@@ -47,7 +47,7 @@ class DatasetSettings:
 
 @dataclass(frozen=True, slots=True)
 class ListenerSettings:
-    """Address of a listener. Port 0 stands for any that is free."""
+    """Address of a listener. Port 0 stands for any free port."""
 
     host: str
     port: int
@@ -81,7 +81,7 @@ class Configuration:
         wire: Address for PostgreSQL's clients.
         http: Address for HTTP.
         console: Address of the pages for browsers.
-        tls: Certificate and key; None for plain connections, which only loopback may have.
+        tls: Certificate and key; None for unencrypted connections, which are allowed on loopback alone.
         limits: Limits on statements.
         grace: Seconds that running statements have to end when the service stops.
         oidc: Settings of an identity provider, by name; None for none.
@@ -110,8 +110,8 @@ class Configuration:
     @property
     def listeners(self) -> dict[str, ListenerSettings]:
         """The listeners that are enabled."""
-        doors = {"wire": self.wire, "http": self.http, "console": self.console}
-        return {door: listener for door, listener in doors.items() if listener.enabled}
+        listeners = {"wire": self.wire, "http": self.http, "console": self.console}
+        return {interface: listener for interface, listener in listeners.items() if listener.enabled}
 
     @property
     def scheme(self) -> str:
@@ -149,7 +149,7 @@ def read_configuration(path: str | os.PathLike[str]) -> Configuration:
 
 
 class Section:
-    """One section of the file: settings are taken one by one, and what is left over is unknown."""
+    """One section of the file. Each known setting is taken out; a setting that remains is unknown."""
 
     def __init__(self, file: Path, name: str, settings: object) -> None:
         self.file = file
@@ -189,7 +189,7 @@ class Section:
         return value
 
     def finish(self) -> None:
-        """Refuse settings that nobody took."""
+        """Refuse unknown settings."""
         for key in self.settings:
             if key not in self._known:
                 known = f"[{self.name}] has {', '.join(self._known)}."
@@ -205,7 +205,7 @@ def _datasets(project: Project, section: Section) -> dict[str, DatasetSettings]:
     if not section.settings:
         if project.database is None or project.catalog is None:
             raise section.error(
-                "names no dataset to serve",
+                "does not name a dataset to serve",
                 "Set database and catalog in [project], or write a section for each dataset, such as "
                 '[serve.datasets.shop] with database = "shop.duckdb" and catalog = "shop.yaml".',
             )
@@ -236,7 +236,7 @@ def ledger_location(dataset: DatasetSettings) -> str:
 
 
 def _default_store(file: Path, datasets: Mapping[str, DatasetSettings]) -> str:
-    """Return the place of the accounts: with the ledger of the only dataset, or in the PostgreSQL of all ledgers."""
+    """Return the place of the accounts: next to the only ledger, or in the PostgreSQL schema of all ledgers."""
     ledgers = {ledger_location(dataset) for dataset in datasets.values()}
     on_servers = [ledger for ledger in ledgers if is_address(ledger)]
     if len(ledgers) == 1:
@@ -274,8 +274,8 @@ def _limits(section: Section, datasets: Mapping[str, DatasetSettings]) -> tuple[
         "approval_epsilon": approval,
     }
     grace = section.take("grace", _positive)
-    stated = {name: value for name, value in limits.items() if value is not None}
-    return ServiceLimits(**stated), GRACE if grace is None else grace
+    given = {name: value for name, value in limits.items() if value is not None}
+    return ServiceLimits(**given), GRACE if grace is None else grace
 
 
 def _by_dataset(
@@ -286,7 +286,9 @@ def _by_dataset(
         return dict.fromkeys(datasets, _positive(section, key, value))
     unknown = [name for name in value if name not in datasets]
     if unknown:
-        raise section.error(f"sets {key} for {unknown[0]}, which is no dataset", f"There are: {', '.join(datasets)}.")
+        raise section.error(
+            f"sets {key} for {unknown[0]}, which is not a dataset", f"There are: {', '.join(datasets)}."
+        )
     return {name: _positive(section, f"{key}.{name}", number) for name, number in value.items()}
 
 

@@ -48,7 +48,7 @@ BY_CODE = {
     "wrong-content-type": (415, "08P01"),
     "wrong-method": (405, "08P01"),
 }
-"""Status over HTTP and SQLSTATE of errors whose class alone does not tell."""
+"""HTTP status and SQLSTATE of errors whose class alone does not determine them."""
 
 BY_CLASS: tuple[tuple[type[HedgerowError], int, str], ...] = (
     (ParseError, 422, "42601"),

@@ -13,7 +13,7 @@ from hedgerow.errors import CatalogError
 from hedgerow.service.gateway import StatementEvent
 
 request_id: ContextVar[str | None] = ContextVar("hedgerow_request_id", default=None)
-"""Id of the current request, where its door gives it one; each statement has one in the log in any case."""
+"""Id of the current request, if its interface gives it one; each statement has one in the log in any case."""
 
 
 class RequestLog:
@@ -33,7 +33,7 @@ class RequestLog:
         self.write(
             event="request",
             request=request_id.get() or secrets.token_hex(8),
-            door=event.door,
+            interface=event.interface,
             dataset=event.dataset,
             analyst=event.analyst,
             kind=event.kind,
@@ -44,7 +44,7 @@ class RequestLog:
         )
 
     def observe_change(self, by: str, kind: str, target: str) -> None:
-        """Write the line of a change to accounts or requests: who made it, its kind, and whose or which one it is."""
+        """Write the line of a change to accounts or requests: its author, its kind, and the account or request."""
         self.write(event="change", request=request_id.get(), analyst=by, kind=kind, target=target)
 
     def write(self, **fields: object) -> None:

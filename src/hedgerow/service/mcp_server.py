@@ -141,7 +141,7 @@ def build_server(databases: AsyncDatabase | Mapping[str, AskedDatabase]) -> MCPS
 
 
 def _with_dataset(method: Tool, databases: Mapping[str, Any]) -> Tool:
-    """Return a tool that takes the name of a dataset in place of the database, or nothing where there is one alone."""
+    """Return a tool that takes the name of a dataset instead of a database; neither if there is one dataset."""
     signature = inspect.signature(method)
     arguments = list(signature.parameters.values())[1:]
     only = next(iter(databases)) if len(databases) == 1 else None
@@ -193,8 +193,8 @@ def _declared(facts: dict[str, Any]) -> dict[str, Any]:
 
 def _answer(answer: Answer) -> dict[str, Any]:
     """Return an answer as plain JSON: rows by column name, intervals beside them, notes and price."""
-    told = answer.to_dict()
-    rows = [dict(zip(answer.columns, row, strict=True)) for row in told["rows"][:MOST_ROWS]]
+    document = answer.to_dict()
+    rows = [dict(zip(answer.columns, row, strict=True)) for row in document["rows"][:MOST_ROWS]]
     said = notes(answer, whole=True)
     if len(answer) > MOST_ROWS:
         said = [f"Only the first {MOST_ROWS} of {len(answer):,} rows are shown: ask for fewer groups.", *said]
@@ -202,11 +202,11 @@ def _answer(answer: Answer) -> dict[str, Any]:
         "columns": answer.columns,
         "noisy": list(answer.noisy),
         "rows": rows,
-        "intervals": told["intervals"][:MOST_ROWS],
+        "intervals": document["intervals"][:MOST_ROWS],
         "confidence": answer.confidence,
         "notes": said,
-        "charge": told["charge"],
-        "remaining": told["remaining"],
-        "reused": told["reused"],
+        "charge": document["charge"],
+        "remaining": document["remaining"],
+        "reused": document["reused"],
         "receipt": answer.receipt.id,
     }

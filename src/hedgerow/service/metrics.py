@@ -1,7 +1,12 @@
-"""Metrics for Prometheus. No label holds text that an analyst chose, and nothing but time depends on private rows."""
+"""Metrics for Prometheus. No label holds text that an analyst chose, and nothing but time depends on private rows.
 
-from collections.abc import Callable, Mapping
+`ServiceHealth` reports readiness to load balancers and orchestrators.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
@@ -10,7 +15,7 @@ from hedgerow.errors import HedgerowError
 from hedgerow.ledger import BudgetView
 from hedgerow.service.gateway import StatementEvent
 
-DOORS = ("wire", "http", "mcp", "console")
+INTERFACES = ("wire", "http", "mcp", "console")
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 OTHER = "other"
 COORDINATES = ("gaussian", "pure", "mass")
@@ -35,24 +40,26 @@ class Metrics:
         self._requests = Counter(
             "hedgerow_requests",
             "Statements and other requests by their outcome: ok, or the code of the error.",
-            ["door", "dataset", "kind", "outcome"],
+            ["interface", "dataset", "kind", "outcome"],
             registry=registry,
         )
         self._reused = Counter(
             "hedgerow_reused_answers",
             "Answers that had been paid for before and cost nothing.",
-            ["door", "dataset"],
+            ["interface", "dataset"],
             registry=registry,
         )
         self._seconds = Histogram(
             "hedgerow_request_seconds",
             "Seconds from the arrival of a request to its end.",
-            ["door", "kind"],
+            ["interface", "kind"],
             buckets=BUCKETS,
             registry=registry,
         )
         self._running = Gauge("hedgerow_statements_running", "Statements that run now.", registry=registry)
-        self._waiting = Gauge("hedgerow_statements_waiting", "Statements that wait for their turn.", registry=registry)
+        self._waiting = Gauge(
+            "hedgerow_statements_waiting", "Statements that wait for a free worker.", registry=registry
+        )
         self._left = Gauge(
             "hedgerow_budget_left_ratio",
             "Fraction of a dataset's budget that is left, for each of its three parts.",
@@ -62,12 +69,12 @@ class Metrics:
 
     def observe(self, event: StatementEvent) -> None:
         """Count one request."""
-        door = event.door if event.door in DOORS else OTHER
+        interface = event.interface if event.interface in INTERFACES else OTHER
         dataset = event.dataset if event.dataset in self._budgets() else OTHER
-        self._requests.labels(door, dataset, event.kind, event.outcome).inc()
-        self._seconds.labels(door, event.kind).observe(event.seconds)
+        self._requests.labels(interface, dataset, event.kind, event.outcome).inc()
+        self._seconds.labels(interface, event.kind).observe(event.seconds)
         if event.reused:
-            self._reused.labels(door, dataset).inc()
+            self._reused.labels(interface, dataset).inc()
 
     def render(self) -> bytes:
         """Return all metrics in the format of Prometheus. It reads the ledgers, and may block."""
@@ -80,3 +87,48 @@ class Metrics:
                 for coordinate in COORDINATES:
                     self._left.labels(dataset, coordinate).set(max(0.0, 1.0 - used.get(coordinate, 0.0)))
         return generate_latest(self._registry)
+
+
+Check = Callable[[], Awaitable[object]]
+"""Return if a part of the service works; raise an exception if it does not."""
+
+OK = "ok"
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """State of each part: "ok", or the code of its error."""
+
+    parts: Mapping[str, str]
+
+    @property
+    def ready(self) -> bool:
+        """True if every part works."""
+        return all(state == OK for state in self.parts.values())
+
+
+@dataclass(slots=True)
+class ServiceHealth:
+    """Parts of a service that must work before it takes statements.
+
+    `state` is "starting", "ok" or "stopping". The process is alive as long as it answers at all.
+    """
+
+    checks: Mapping[str, Check] = field(default_factory=dict)
+    state: str = "starting"
+
+    async def readiness(self) -> Readiness:
+        """Run every check."""
+        states = await asyncio.gather(*(_state(check) for check in self.checks.values()))
+        return Readiness({"service": self.state} | dict(zip(self.checks, states, strict=True)))
+
+
+async def _state(check: Check) -> str:
+    """Return "ok" or the code of the error. The text of an exception is dropped: it could quote anything."""
+    try:
+        await check()
+    except HedgerowError as error:
+        return error.code
+    except Exception:  # noqa: BLE001 - see above
+        return "internal"
+    return OK

@@ -16,11 +16,10 @@ from hedgerow.ledger.base import ANONYMOUS
 from hedgerow.service.access.connect import open_access
 from hedgerow.service.configuration import Configuration, DatasetSettings
 from hedgerow.service.gateway import Gateway, StatementEvent
-from hedgerow.service.health import Check, ServiceHealth
 from hedgerow.service.http.listener import HttpListener
 from hedgerow.service.http.oidc import OidcSettings
 from hedgerow.service.logs import RequestLog
-from hedgerow.service.metrics import Metrics
+from hedgerow.service.metrics import Check, Metrics, ServiceHealth
 from hedgerow.service.shadow.cluster import Shadow
 from hedgerow.service.systemd import notify, notify_reloading
 from hedgerow.service.tls import load_certificate, server_context
@@ -43,7 +42,7 @@ class Listener(Protocol):
         """Begin to listen."""
 
     async def stop(self, grace: float) -> None:
-        """Listen no more, and close connections within some seconds."""
+        """Stop listening, and close connections within some seconds."""
 
 
 class Server:
@@ -51,7 +50,7 @@ class Server:
 
     Args:
         configuration: Its settings.
-        started: Called when everything listens, with the addresses by door.
+        started: Called when everything listens, with the address of each interface.
     """
 
     def __init__(self, configuration: Configuration, started: Callable[[Mapping[str, str]], None]) -> None:
@@ -67,7 +66,7 @@ class Server:
         self._reloading = asyncio.Lock()
 
     async def run(self) -> None:
-        """Serve until a signal says otherwise: SIGTERM or SIGINT stop, SIGHUP reads catalogs again.
+        """Serve until SIGTERM or SIGINT; SIGHUP reads the catalogs again.
 
         A second SIGTERM or SIGINT stops running statements at once.
         """
@@ -91,13 +90,13 @@ class Server:
         self._log.close()
 
     def stop(self) -> None:
-        """Stop: take no more statements, and wait for those that run. Called again, stop those, too."""
+        """Stop: accept no new statements, and wait for those that run. A second call stops those, too."""
         if self._stopping.is_set():
             self._hurry.set()
         self._stopping.set()
 
     async def _start(self, parts: AsyncExitStack) -> tuple[Gateway, ServiceHealth, dict[str, str]]:
-        """Start every part, each with what closes it; listeners come last."""
+        """Start every part and register its cleanup; listeners come last."""
         configuration, tls = self._configuration, self._tls
         access = parts.enter_context(closing(await asyncio.to_thread(open_access, configuration.store)))
         access.observe_change = self._log.observe_change
@@ -126,7 +125,7 @@ class Server:
             host, port = configuration.console.host, configuration.console.port
             api = None if "http" not in addresses else f"{configuration.scheme}://{addresses['http']}"
             pages = import_module("hedgerow.service.console.listener")  # only where they are served: it takes a second
-            console = pages.ConsoleListener(gateway, access, host, port, tls, api, partial(self._saved, gateway))
+            console = pages.ConsoleListener(gateway, access, host, port, tls, api, partial(self._reload_saved, gateway))
             addresses["console"] = await _listen(parts, "console", console)
         return gateway, health, addresses
 
@@ -165,17 +164,17 @@ class Server:
                 self._log.reopen()
                 if self._tls is not None and self._configuration.tls is not None:
                     load_certificate(self._tls, self._configuration.tls)
-                await (await self._take_catalogs(gateway))
+                await (await self._reload_catalogs(gateway))
             except HedgerowError as error:
                 self._log.write(event="reload-failed", code=error.code, message=error.message, hint=error.hint)
             notify("READY=1")
 
-    async def _saved(self, gateway: Gateway) -> None:
+    async def _reload_saved(self, gateway: Gateway) -> None:
         """Use a catalog that was saved in the console; raise an error, and keep the old one, if it is wrong."""
         async with self._reloading:
-            await self._take_catalogs(gateway)
+            await self._reload_catalogs(gateway)
 
-    async def _take_catalogs(self, gateway: Gateway) -> "asyncio.Task[None]":
+    async def _reload_catalogs(self, gateway: Gateway) -> "asyncio.Task[None]":
         """Open the datasets with their catalogs as they are now, and use them from now on.
 
         Statements that run keep the old ones. The task that is returned closes these once the statements have ended.
@@ -196,17 +195,17 @@ class Server:
             await asyncio.to_thread(database.close)
 
 
-async def _listen(parts: AsyncExitStack, door: str, listener: Listener) -> str:
+async def _listen(parts: AsyncExitStack, interface: str, listener: Listener) -> str:
     """Start a listener, and return its address."""
     try:
         await listener.start()
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else "the system refuses"
         raise CatalogError(
-            f"The service cannot listen on {listener.address}, the address of [serve.{door}]: {reason}.",
+            f"The service cannot listen on {listener.address}, the address of [serve.{interface}]: {reason}.",
             code="cannot-listen",
-            hint=f"If another program has the port, set another in [serve.{door}] of hedgerow.toml; port = 0 takes any "
-            "that is free.",
+            hint=f"If another program has the port, set another in [serve.{interface}] of hedgerow.toml; port = 0 "
+            "takes any that is free.",
         ) from None
     parts.push_async_callback(listener.stop, CLOSING)
     return listener.address

@@ -1,4 +1,4 @@
-"""Messages to systemd, by its datagram protocol (sd_notify): ready, reloading, stopping."""
+"""Tell systemd when the service is ready, reloads and stops, by the datagram protocol of sd_notify."""
 
 import os
 import socket
@@ -15,7 +15,7 @@ def is_supervised() -> bool:
 
 
 def notify(*states: str) -> None:
-    """Tell systemd a state, such as READY=1; do nothing where it did not ask for one."""
+    """Tell systemd a state, such as READY=1; do nothing if systemd did not ask for notifications."""
     address = os.environ.get(VARIABLE)
     if not address:
         return

@@ -9,7 +9,7 @@ BACKLOG = 256
 
 
 class UvicornListener:
-    """Serves an ASGI application at one address; port 0 is any that is free."""
+    """Serves an ASGI application at one address; port 0 stands for any free port."""
 
     def __init__(self, config: uvicorn.Config, host: str, port: int) -> None:
         self._config = config
@@ -33,7 +33,7 @@ class UvicornListener:
         self._loop = asyncio.create_task(self._server.main_loop())
 
     async def stop(self, grace: float) -> None:
-        """Take no more connections, and close those that are open once their responses are sent.
+        """Accept no new connections, and close the open ones once their responses are sent.
 
         Args:
             grace: Seconds that running requests have to end.

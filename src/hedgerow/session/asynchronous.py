@@ -48,18 +48,30 @@ class AsyncDatabase:
         return await asyncio.to_thread(partial(self.sync.quote, query, params=params, **options))
 
     async def batch(
-        self, queries: "Queries", *, weights: "Weights" = None, minimise: str = "mean", **options: "Unpack[Options]"
+        self,
+        queries: "Queries",
+        *,
+        weights: "Weights" = None,
+        minimise: str = "mean",
+        add_up: bool = False,
+        **options: "Unpack[Options]",
     ) -> Batch:
         """Ask several questions together, for one charge, as `Database.batch` does."""
-        asked = partial(self.sync.batch, queries, weights=weights, minimise=minimise, **options)
-        return await asyncio.to_thread(asked)
+        call = partial(self.sync.batch, queries, weights=weights, minimise=minimise, add_up=add_up, **options)
+        return await asyncio.to_thread(call)
 
     async def quote_batch(
-        self, queries: "Queries", *, weights: "Weights" = None, minimise: str = "mean", **options: "Unpack[Options]"
+        self,
+        queries: "Queries",
+        *,
+        weights: "Weights" = None,
+        minimise: str = "mean",
+        add_up: bool = False,
+        **options: "Unpack[Options]",
     ) -> BatchQuote:
         """Return the cost of several questions together. Free; reads no private row."""
-        asked = partial(self.sync.quote_batch, queries, weights=weights, minimise=minimise, **options)
-        return await asyncio.to_thread(asked)
+        call = partial(self.sync.quote_batch, queries, weights=weights, minimise=minimise, add_up=add_up, **options)
+        return await asyncio.to_thread(call)
 
     async def explain(self, query: str, params: "Parameters" = None, **options: "Unpack[Options]") -> Explanation:
         """Show how a question would be answered. Free; reads no private row."""
@@ -79,7 +91,7 @@ class AsyncDatabase:
         return self.sync.tables
 
     def as_analyst(self, name: str) -> "AsyncDatabase":
-        """The same database, asked by another analyst, with that analyst's cap. The first one keeps it open."""
+        """The same database for another analyst, with that analyst's cap. It is open as long as the first one."""
         return AsyncDatabase(self.sync.as_analyst(name))
 
     async def close(self) -> None:
@@ -96,7 +108,7 @@ class AsyncDatabase:
 
 
 class Connecting:
-    """A connection in the making: `await` it, or open it with `async with`."""
+    """A pending connection: `await` it, or open it with `async with`."""
 
     def __init__(self, opening: partial[Database]) -> None:
         self._opening = opening

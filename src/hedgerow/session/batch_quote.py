@@ -9,6 +9,7 @@ from hedgerow.accounting.budget import Spending
 from hedgerow.answer import Savings
 from hedgerow.answer.plot import Errors
 from hedgerow.answer.render import table_text
+from hedgerow.figures import finite
 from hedgerow.markup import grid, joined, paragraph
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ class BatchQuote:
         totals: By statement with ROLLUP, CUBE or GROUPING SETS, the errors of its coarser levels.
         savings: What the batch would save; None if it is paid for already.
         receipt: If it is already paid for, the receipt of that charge.
+        survival: By statement that tests its groups, the number of people from which a group is shown with 50 % and
+            with 95 % probability.
     """
 
     names: tuple[str, ...]
@@ -49,6 +52,7 @@ class BatchQuote:
     totals: Mapping[str, Mapping[str, Errors]] = field(default_factory=dict)
     savings: Savings | None = None
     receipt: str | None = None
+    survival: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     @property
     def reused(self) -> bool:
@@ -83,7 +87,19 @@ class BatchQuote:
         price = f"epsilon {self.charge.epsilon:.4g}, delta {self.charge.delta:g}, {self.share:.2%} of the budget"
         fit = "" if self.fits else " The ledger would refuse it now."
         saved = "" if self.savings is None else f" One by one, as accurately: epsilon {self.savings.apart.epsilon:.4g}."
-        return f"All {len(self.names)} together, in {self.releases} releases: {price}.{saved}{fit}"
+        releases = "one release" if self.releases == 1 else f"{self.releases} releases"
+        return f"All {len(self.names)} together, in {releases}: {price}.{saved}{fit}{self._held_back()}"
+
+    def _held_back(self) -> str:
+        """Return one line for each size below which groups are usually held back."""
+        names: dict[int, list[str]] = {}
+        for name, survival in self.survival.items():
+            names.setdefault(math.ceil(survival["50%"]), []).append(name)
+        lines = (
+            f"Groups with fewer than about {people:,} people are usually held back: {', '.join(listed)}."
+            for people, listed in sorted(names.items())
+        )
+        return "".join(f"\n{line}" for line in lines)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON of the command line."""
@@ -91,7 +107,7 @@ class BatchQuote:
         return {
             "queries": {
                 name: {
-                    "errors": {column: _plain(by_size) for column, by_size in self.errors.get(name, {}).items()},
+                    "errors": finite(self.errors.get(name, {})),
                     **({"alone": _spending(self.alone[name])} if name in self.alone else {}),
                 }
                 for name in self.names
@@ -103,6 +119,7 @@ class BatchQuote:
             "fits": self.fits,
             "reused": self.reused,
             "receipt": self.receipt,
+            "survival": {name: dict(survival) for name, survival in self.survival.items()},
             **({} if self.savings is None else {"savings": self.savings.to_dict()}),
         }
 
@@ -110,18 +127,14 @@ class BatchQuote:
         rows = []
         for name in self.names:
             alone = f"{self.alone[name].epsilon:.3g}" if name in self.alone else "free"
-            for place, (column, by_size) in enumerate((self.errors.get(name) or {"": {}}).items()):
+            for index, (column, by_size) in enumerate((self.errors.get(name) or {"": {}}).items()):
                 cells = [_shown(by_size.get(size)) for size in SHOWN]
-                rows.append([name if place == 0 else "", column, *cells, alone if place == 0 else ""])
+                rows.append([name if index == 0 else "", column, *cells, alone if index == 0 else ""])
         return rows
 
 
 def _shown(error: float | None) -> str:
     return "" if error is None else "?" if not math.isfinite(error) else f"{error:,.4g}"
-
-
-def _plain(by_size: Mapping[int, float]) -> dict[str, float | None]:
-    return {str(size): error if math.isfinite(error) else None for size, error in by_size.items()}
 
 
 def _spending(spending: Spending) -> dict[str, float]:

@@ -2,12 +2,13 @@
 
 import os
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from hedgerow.backends import connect_backend
 from hedgerow.catalog import Catalog, bind_catalog, load_catalog, unenforced_paths
 from hedgerow.errors import CatalogError, HedgerowError, ParameterError
 from hedgerow.execution.session import Session, notice
+from hedgerow.late import late
 from hedgerow.ledger import Ledger, file_of, open_ledger
 from hedgerow.owners_log import about, beside, keep, let_go
 from hedgerow.release import PostprocessEngine
@@ -15,13 +16,17 @@ from hedgerow.schema import Schema
 from hedgerow.session.database import Database
 from hedgerow.session.key_domains import read_domains
 from hedgerow.session.project import Project, find_project, read_project
-from hedgerow.session.remote import connect_service, is_remote
+
+if TYPE_CHECKING:
+    from hedgerow.session.remote import connect_service
+else:
+    connect_service = late("hedgerow.session.remote", "connect_service")
 
 CatalogSource: TypeAlias = str | os.PathLike[str] | Catalog | None
-"""A catalog: its file, or one that was loaded before."""
+"""A catalog: its file, or a loaded one."""
 
 LedgerSource: TypeAlias = str | os.PathLike[str] | Ledger | None
-"""A ledger: its file or URL, or one that was opened before."""
+"""A ledger: its file or URL, or an open one."""
 
 
 def connect(
@@ -53,15 +58,15 @@ def connect(
         >>> db = connect("shop.duckdb", catalog="shop.yaml")     # doctest: +SKIP
         >>> db.sql("SELECT COUNT(*) FROM customers", epsilon=1)  # doctest: +SKIP
     """
-    project = None if is_remote(source) else _project(source, catalog)
-    if project is not None and _names_project(source) and is_remote(project.database):
+    project = None if _is_remote(source) else _project(source, catalog)
+    if project is not None and _names_project(source) and _is_remote(project.database):
         source, dialect = project.database, dialect or project.dialect
-    if isinstance(source, str) and is_remote(source):
+    if isinstance(source, str) and _is_remote(source):
         _require_none(catalog=catalog, ledger=ledger, analyst=analyst)
         return connect_service(source, token=token, ca=ca, dialect=dialect)
     if token is not None or ca is not None:
         raise ParameterError(
-            "Tokens and authorities are for a service.", code="remote-option", hint="Connect to https://host:8439/name."
+            "token= and ca= apply only to a service.", code="remote-option", hint="Connect to https://host:8439/name."
         )
     if project is not None:
         source, catalog = project.database if _names_project(source) else source, catalog or project.catalog
@@ -81,8 +86,13 @@ def connect(
         raise
 
 
+def _is_remote(source: object) -> bool:
+    """Return True if a source is the address of a service."""
+    return isinstance(source, str) and source.lower().startswith(("http://", "https://"))
+
+
 def _require_none(**options: object) -> None:
-    """Refuse what a service decides by itself."""
+    """Refuse arguments that do not apply to a service."""
     for name, value in options.items():
         if value is not None:
             raise ParameterError(
@@ -93,12 +103,12 @@ def _require_none(**options: object) -> None:
 
 
 def _names_project(source: object) -> bool:
-    """Return whether a source is none, or a project file."""
+    """Return True if there is no source, or if it is a project file."""
     return source is None or (isinstance(source, str | os.PathLike) and os.fspath(source).endswith(".toml"))
 
 
 def _project(source: object, catalog: object) -> Project | None:
-    """Return the project that completes what was passed; None where everything was."""
+    """Return the project that supplies missing arguments; None if none is missing."""
     if isinstance(source, str | os.PathLike) and _names_project(source):
         return read_project(source)
     return find_project() if source is None or catalog is None else None
@@ -106,9 +116,9 @@ def _project(source: object, catalog: object) -> Project | None:
 
 def _nothing_to_open(source: object, catalog: object, project: Project | None) -> CatalogError:
     missing = [name for name, value in (("database", source), ("catalog", catalog)) if value is None]
-    where = "no hedgerow.toml is here or above" if project is None else f"{project.path.name} does not say"
+    where = "there is no hedgerow.toml here or above" if project is None else f"{project.path.name} does not name it"
     return CatalogError(
-        f"Nothing says which {' and '.join(missing)} to open: {where}.",
+        f"No {' and no '.join(missing)} was named: {where}.",
         code="no-project",
         hint='Run `hedgerow init`, or pass both: connect("shop.duckdb", catalog="shop.yaml").',
     )
@@ -127,7 +137,11 @@ def _connected(
     try:
         schema = backend.schema()
         bound = read_domains(bind_catalog(declared, schema), schema, backend)
-        book = ledger if isinstance(ledger, Ledger) else _open_ledger(ledger, bound)
+        book = (
+            ledger
+            if isinstance(ledger, Ledger)
+            else open_ledger(ledger_path(bound, ledger), dataset=bound.dataset, policy=bound.budget, notice=notice)
+        )
         _warn_of_unenforced_paths(bound, schema)
     except HedgerowError:
         backend.close()
@@ -149,8 +163,8 @@ def _warn_of_unenforced_paths(catalog: Catalog, schema: Schema) -> None:
     """Name the tables whose rows have one owner only by the catalog's declaration. No row is read."""
     for table, key in unenforced_paths(catalog, schema):
         notice(
-            f"Nothing enforces that {key} is unique, so whose the rows of `{table}` are is the catalog's word. A row "
-            "that leads to several people counts for each of them. `hedgerow check` says what is enforced."
+            f"Nothing enforces that {key} is unique: the owners of the rows of `{table}` are as the catalog says. A "
+            "row that leads to several people counts for each of them. `hedgerow check` says what is enforced."
         )
 
 
@@ -160,12 +174,8 @@ def ledger_path(catalog: Catalog, ledger: str | os.PathLike[str] | None) -> Path
         return os.fspath(ledger)
     if catalog.path is None:
         raise CatalogError(
-            "A catalog that does not come from a file has no place for a ledger beside it.",
+            "A catalog without a file has no default location for its ledger.",
             code="no-ledger-path",
             hint="Pass ledger=.",
         )
     return catalog.path.with_suffix(".ledger")
-
-
-def _open_ledger(ledger: str | os.PathLike[str] | None, catalog: Catalog) -> Ledger:
-    return open_ledger(ledger_path(catalog, ledger), dataset=catalog.dataset, policy=catalog.budget, notice=notice)

@@ -2,7 +2,7 @@
 
 Text is parsed, its options are checked against the catalog, and it is bound to the schema. A bound statement is priced,
 charged, run, released and stored (`Session.buy`, where the charge is durable before a row is read), and an answer is
-built from the released numbers alone. A free repeat gets the answer that was kept, unless the ledger has changed. Two
+built from the released numbers alone. A free repeat gets the cached answer, unless the ledger has changed. Two
 detours lead back here: `bounds="auto"` finds bounds first, with charges of their own, and `within=` searches for the
 price.
 """
@@ -11,22 +11,31 @@ from collections.abc import Hashable
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
-from hedgerow.accuracy_target.accuracy_first import AccuracyFirst
 from hedgerow.answer import Answer, Note, NoteKind, Summary, diagnosable
-from hedgerow.calibration.automatic import Automatic, require_split
-from hedgerow.calibration.diagnose import diagnose
-from hedgerow.calibration.missing_bounds import find_unbounded
 from hedgerow.errors import ParseError, carrying, pointing_into
-from hedgerow.execution.answer_cache import answer_key
 from hedgerow.execution.build_answer import build_answer
-from hedgerow.execution.plan_cache import CachedPlan, statement_key
+from hedgerow.execution.caches import CachedPlan, answer_key, statement_key
 from hedgerow.execution.public_tables import read_public
 from hedgerow.execution.request import Options, Parameters, Question, Request, merge_options, resolve_request
 from hedgerow.execution.session import Session, statement_name
 from hedgerow.execution.summary import paid_summary
+from hedgerow.late import late
 from hedgerow.plan.nodes import LogicalPlan
 from hedgerow.sql.parse import parse
+
+if TYPE_CHECKING:
+    from hedgerow.accuracy_target.accuracy_first import AccuracyFirst
+    from hedgerow.calibration.automatic import Automatic, require_split
+    from hedgerow.calibration.diagnose import diagnose
+    from hedgerow.calibration.missing_bounds import find_unbounded
+else:
+    AccuracyFirst = late("hedgerow.accuracy_target.accuracy_first", "AccuracyFirst")
+    Automatic = late("hedgerow.calibration.automatic", "Automatic")
+    require_split = late("hedgerow.calibration.automatic", "require_split")
+    diagnose = late("hedgerow.calibration.diagnose", "diagnose")
+    find_unbounded = late("hedgerow.calibration.missing_bounds", "find_unbounded")
 
 
 @dataclass(frozen=True)
@@ -37,7 +46,7 @@ class BoundStatement:
     params: Parameters
     request: Request
     logical: LogicalPlan
-    automatic: Automatic | None = None
+    automatic: "Automatic | None" = None
 
 
 def ask(session: Session, text: str, params: Parameters, options: Options) -> Answer:

@@ -1,31 +1,33 @@
-"""A catalog that is being written: what is wrong with it, and what it would change. Nothing of it is in force.
+"""Draft of a catalog: its errors, and the changes that it would make. Nothing in it is in force.
 
 Privacy: `check_draft` looks at the data without noise. All of this is for the owner alone.
+An account of a service alone may not make a change that protects less than before: `loosened` lists such changes.
 """
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
+from hedgerow.calibration.calibrate import QuotedPart, quote_calibration
 from hedgerow.catalog import Catalog, bind_catalog, check_catalog
 from hedgerow.catalog.check import Level
 from hedgerow.catalog.load import parse_catalog
-from hedgerow.catalog.loosened import require_not_loosened
+from hedgerow.catalog.model import DeclaredTable
 from hedgerow.catalog.strict_yaml import Source
 from hedgerow.errors import CatalogError, HedgerowError, LedgerError
-from hedgerow.execution.answer_cache import AnswerCache
-from hedgerow.execution.plan_cache import PlanCache
-from hedgerow.execution.single_flight import Waiters
+from hedgerow.execution.caches import AnswerCache, PlanCache, Waiters
 from hedgerow.ledger import HistoryEntry
 from hedgerow.schema import Schema
 from hedgerow.session.database import Database
 from hedgerow.session.key_domains import read_domains
 from hedgerow.session.stored import options_of
+from hedgerow.sql.parse import parse
 
 PLACE = re.compile(r"^[^\n]*?:\d+: ")
-"""File and line at the head of a message, which stand beside the line already."""
+"""File and line at the head of a message; the editor shows the message beside the line already."""
 
 SIZE = 1000
 """Number of rows of a group whose predicted error is compared."""
@@ -69,6 +71,13 @@ class QuestionChange:
 def schema_of(database: Database) -> Schema:
     """Return the schema of the owner's database, for completion."""
     return database._session.schema  # noqa: SLF001 - of a database that is ours
+
+
+def quote_parts(
+    database: Database, table: str, columns: Sequence[str] | None, epsilon: float
+) -> tuple[QuotedPart, ...]:
+    """Return the price of each part of a calibration. Free; reads no private row."""
+    return quote_calibration(database._session, table, columns, epsilon=epsilon)  # noqa: SLF001 - likewise
 
 
 def parse_draft(database: Database, text: str) -> Catalog:
@@ -134,21 +143,33 @@ def draft_database(database: Database, text: str) -> Database:
     return Database(drafted, owns_ledger=False, owners_log=database.owners_log, view=True)
 
 
-def compare_draft(database: Database, text: str, most: int = 30) -> list[QuestionChange]:
+def compare_draft(database: Database, text: str, maximum: int = 30) -> list[QuestionChange]:
     """Price the latest different questions of the history under the catalog in force and under a draft. Free."""
     drafted = draft_database(database, text)
-    asked = distinct_questions(database._session.ledger.history())[:most]  # noqa: SLF001 - likewise
-    return [_compared(database, drafted, entry, times) for entry, times in asked]
+    history = database._session.ledger.history()  # noqa: SLF001 - likewise
+    questions = distinct_questions(history, database.dialect, maximum)
+    return [_compared(database, drafted, entry, times) for entry, times in questions]
 
 
-def distinct_questions(history: Sequence[HistoryEntry]) -> list[tuple[HistoryEntry, int]]:
+def distinct_questions(
+    history: Sequence[HistoryEntry], dialect: str = "duckdb", maximum: int | None = None
+) -> list[tuple[HistoryEntry, int]]:
     """Return the different questions that were answered, the latest first, and how often each was paid for."""
     latest: dict[tuple[str, str], tuple[HistoryEntry, int]] = {}
     for entry in history:
-        if entry.status == "answered" and entry.question and not entry.question.startswith("calibrate "):
+        if entry.status == "answered" and entry.question:
             key = entry.question, repr(entry.params)
             latest[key] = entry, latest.pop(key, (entry, 0))[1] + 1
-    return list(reversed(latest.values()))
+    return list(islice((pair for pair in reversed(latest.values()) if is_question(pair[0], dialect)), maximum))
+
+
+def is_question(entry: HistoryEntry, dialect: str) -> bool:
+    """Return True for one statement. A batch, a calibration and a clipping report are not asked again by their text."""
+    try:
+        parse(entry.question, dialect)
+    except HedgerowError:
+        return False
+    return True
 
 
 def _compared(database: Database, drafted: Database, entry: HistoryEntry, times: int) -> QuestionChange:
@@ -187,3 +208,45 @@ def _note(error: CatalogError) -> LineNote:
     if span is None:
         return LineNote(1, "error", message, error.hint)
     return LineNote(span.line, "error", message, error.hint, span.start, span.end)
+
+
+REMEDY = "Change the file on the server, where more than an account is needed to do so."
+
+
+def require_not_loosened(old: Catalog, new: Catalog) -> None:
+    """Refuse a catalog that protects less than the one in force.
+
+    Privacy: whoever has stolen an owner's session could otherwise declare a private table public and read its rows.
+    Bounds, limits of one person and defaults change accuracy and price, never what is promised; the ledger limits
+    epsilon and delta.
+    """
+    for message, path in loosened(old, new):
+        raise new.problem(message, *path, code="catalog-loosened", hint=REMEDY)
+
+
+def loosened(old: Catalog, new: Catalog) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield what a new catalog protects less than an old one, each with the path of the entry that says so."""
+    if new.defaults.min_frequency < old.defaults.min_frequency:
+        yield "Groups of fewer people than before would be shown.", ("defaults", "min_frequency")
+    for table in new.tables.values():
+        before, place = old.table(table.name), ("tables", table.name)
+        if before is None:
+            yield f"Table `{table.name}` could not be asked about before.", place
+        elif table.public and not before.public:
+            yield f"The rows of `{table.name}` would be shown without noise: it is private now.", (*place, "public")
+        elif not table.public and not before.public and table.unit != before.unit:
+            yield f"The rows of `{table.name}` would protect somebody else than now.", (*place, "unit")
+        else:
+            yield from _shown(before, table)
+
+
+def _shown(before: DeclaredTable, after: DeclaredTable) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the columns of a table that are hidden before and not afterwards."""
+    place = ("tables", after.name)
+    if before.undeclared_hidden and not after.undeclared_hidden:
+        yield f"Columns of `{after.name}` that are hidden now could be asked about.", place
+    for name in {**before.columns, **after.columns}:
+        was, becomes = before.column(name), after.column(name)
+        hidden = before.undeclared_hidden if was is None else was.hidden
+        if hidden and not (after.undeclared_hidden if becomes is None else becomes.hidden):
+            yield f"Column `{name}` of `{after.name}` is hidden now.", (*place, "columns", name)

@@ -10,7 +10,7 @@ from hedgerow.answer.plot import Errors
 from hedgerow.compile import postprocess, program
 from hedgerow.dialects import DUCKDB
 from hedgerow.exchange import decode, encode
-from hedgerow.execution.facts import keeps_facts
+from hedgerow.execution.facts import fixes_rows, keeps_facts
 from hedgerow.execution.session import Session
 from hedgerow.expressions.nodes import describe
 from hedgerow.plan.nodes import AggregateCall, From, Grouped, Join, LogicalPlan, Release, Released, Scan, Select, Values
@@ -58,7 +58,7 @@ class ExplainedLimits:
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """How a statement would be answered. `print` shows all of it.
+    """Explanation of how a statement would be answered. `print` shows all of it.
 
     Attributes:
         query: The statement.
@@ -67,8 +67,8 @@ class Explanation:
         limits: For each release of the statement, the limits of one person, and the origin of its groups.
         statements: The SQL that would run, in order; empty if bounds have yet to be found.
         quote: The price, with noise and predicted errors: see `Quote`.
-        shortcuts: Cheaper SQL with the same result that may run instead, where it is known that rows did not change,
-            and the facts about these rows that it relies on. Which of it would run is not shown.
+        shortcuts: Cheaper SQL with the same result that may run first or instead, where it is known that rows did not
+            change, and the facts about these rows that it relies on. Which of it would run is not shown.
     """
 
     query: str
@@ -120,9 +120,16 @@ def explain_statement(session: Session, statement: BoundStatement) -> Explanatio
         statements = [ExplainedSQL("public", sql) for sql in quote.sql]
     elif quote.sql:
         backend = session.backend
-        kept = [keeps_facts(backend, part.release) for part in priced.parts]
-        parts = zip(priced.parts, kept, strict=True)
-        programs = [program(part, backend.dialect, NO_NONCE, shortcuts=known) for part, known in parts]
+        programs = [
+            program(
+                part,
+                backend.dialect,
+                NO_NONCE,
+                shortcuts=keeps_facts(backend, part.release),
+                fixed=fixes_rows(backend, part.release),
+            )
+            for part in priced.parts
+        ]
         statements = [ExplainedSQL(step, sql) for steps in programs for step, sql in steps.named_texts()]
         statements.append(ExplainedSQL("postprocess", postprocess(logical, DUCKDB).sql))
         shortcuts = [ExplainedSQL(step, sql) for steps in programs for step, sql in steps.shortcut_texts()]

@@ -23,7 +23,6 @@ CONNECT_SECONDS = 10.0
 KEPT_CONNECTIONS = 8
 """Number of idle connections that are kept open."""
 
-ADDRESS = re.compile(r"https?://", re.IGNORECASE)
 TOKEN = re.compile(r"[\x21-\x7e]{1,16384}")
 
 
@@ -56,7 +55,7 @@ class ServiceAddress:
         secure = parts.scheme.lower() == "https"
         if not secure and not is_loopback(host):
             raise ParameterError(
-                "Plain HTTP is allowed to this machine alone: everybody on the way could read the token.",
+                "Plain HTTP is allowed only to this machine: anybody on the network path could read the token.",
                 code="bad-address",
                 hint="Use https://.",
             )
@@ -83,7 +82,7 @@ class HttpTransport:
 
     def __init__(self, address: ServiceAddress, token: str, ca: str | None = None) -> None:
         if not TOKEN.fullmatch(token):
-            raise ParameterError("The token holds characters that no token has.", code="bad-token")
+            raise ParameterError("The token contains invalid characters.", code="bad-token")
         self.address = address
         self._headers = {"Authorization": f"Bearer {token}", "Accept": EXACT, "User-Agent": "hedgerow"}
         self._tls = _tls_context(ca) if address.secure else None

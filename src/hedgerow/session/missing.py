@@ -5,9 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from hedgerow.calibration.missing_bounds import find_unbounded
 from hedgerow.catalog.names import lookup
 from hedgerow.catalog.patch import quote
 from hedgerow.catalog.strict_yaml import FILL_IN
@@ -24,8 +23,14 @@ from hedgerow.execution.request import Options, Parameters, merge_options, resol
 from hedgerow.execution.session import Session
 from hedgerow.expressions.nodes import Column
 from hedgerow.expressions.types import Type
+from hedgerow.late import late
 from hedgerow.plan.nodes import LogicalPlan, Release, inside, scans_of
 from hedgerow.sql.parse import parse
+
+if TYPE_CHECKING:
+    from hedgerow.calibration.missing_bounds import find_unbounded
+else:
+    find_unbounded = late("hedgerow.calibration.missing_bounds", "find_unbounded")
 
 EPSILON, DELTA, MAX_ROWS, BOUNDS = "missing-epsilon", "missing-delta", "missing-max-rows", "missing-bounds"
 TYPICAL_ROWS = 10
@@ -104,10 +109,10 @@ class _Lacking:
         if BOUNDS not in self._errors:
             logical = bind(syntax.query)
         else:
-            marked = find_unbounded(syntax.query, bind)
-            unbounded = [self._unbounded(value.release, value.value) for value in marked.values.values()]
+            unbounded_query = find_unbounded(syntax.query, bind)
+            unbounded = [self._unbounded(value.release, value.value) for value in unbounded_query.values.values()]
             self._columns = tuple(dict.fromkeys(chain.from_iterable(unbounded)))
-            logical = bind(marked.with_bounds(dict.fromkeys(marked.values, (0, 1))))
+            logical = bind(unbounded_query.with_bounds(dict.fromkeys(unbounded_query.values, (0, 1))))
         self._tables = tuple(self._without_limit(logical))
         if logical.releases:
             session.price(logical, request, session.remaining())
@@ -155,9 +160,9 @@ class _Lacking:
         return (words[code] for code in words if code in self._errors)
 
     def _hint(self) -> str:
-        stated = {EPSILON: f"epsilon={self._epsilon:g}", DELTA: f"delta={_plain(self._delta)}"}
-        stated |= {MAX_ROWS: f"max_rows={TYPICAL_ROWS}", BOUNDS: 'bounds="auto"'}
-        options = ", ".join(stated[code] for code in stated if code in self._errors)
+        suggestions = {EPSILON: f"epsilon={self._epsilon:g}", DELTA: f"delta={_plain(self._delta)}"}
+        suggestions |= {MAX_ROWS: f"max_rows={TYPICAL_ROWS}", BOUNDS: 'bounds="auto"'}
+        options = ", ".join(suggestions[code] for code in suggestions if code in self._errors)
         lines = "\n".join(f"  {line}" for line in self._lines())
         clip = " or write CLIP(x, lower, upper)," if BOUNDS in self._errors else ""
         return f"Pass {options},{clip} or let the catalog say:\n{lines}" if lines else f"Pass {options},{clip[:-1]}."

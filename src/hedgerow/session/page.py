@@ -1,18 +1,56 @@
-"""Quotes and explanations for people: lines of text and tables in a terminal and in a pipe, HTML in a notebook."""
+"""The fields of a quote; quotes and explanations as lines of text and tables for terminals, as HTML for notebooks."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from hedgerow.accounting.budget import Spending
+from hedgerow.accuracy_target.accuracy_first import TargetPrice
 from hedgerow.answer import Mechanism
 from hedgerow.answer.render import table_text
 from hedgerow.figures import figure, percent
 from hedgerow.markup import CODE, RED, Markup, element, folded, grid, panel, paragraph
-from hedgerow.session.quoted_price import QuotedPrice
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+
+@dataclass(frozen=True)
+class GroupKey:
+    """One key of the groups of an answer; `values` are those that the owner declared, all of which are shown."""
+
+    name: str
+    values: tuple[str | int | float | bool, ...] | None = None
+
+
+@dataclass(frozen=True)
+class QuotedPrice:
+    """Price of a statement, and its predicted errors: the fields of a `Quote`, which documents them."""
+
+    query: str
+    charge: Spending
+    share: float
+    remaining: Spending | None
+    confidence: float
+    mechanisms: tuple[Mechanism, ...]
+    errors: Mapping[str, Mapping[int, float]]
+    survival: Mapping[str, float] | None
+    sql: tuple[str, ...]
+    fits: bool = True
+    notes: tuple[str, ...] = field(default=())
+    repeats: int | None = None
+    offer: TargetPrice | None = None
+    receipt: str | None = None
+    anew: Spending | None = None
+    totals: Mapping[str, Mapping[str, Mapping[int, float]]] = field(default_factory=dict)
+    groups: tuple[GroupKey, ...] = ()
+
+    @property
+    def reused(self) -> bool:
+        """Return True if the answer is paid for already, so that asking is free."""
+        return self.receipt is not None
+
 
 Block: TypeAlias = "str | Table"
 
@@ -44,7 +82,7 @@ def quote_page(quote: QuotedPrice, *, whole: bool = False) -> Iterator[Block]:
         yield f"\nPredicted error (±, at {quote.confidence:.10g} confidence) by the number of rows in a group:"
         yield _by_size(_with_totals(quote), "±", "unbounded")
     if quote.offer is not None and quote.offer.cheapest:
-        yield f"\nThe least epsilon for an error of {quote.offer.target}, by the number of rows in a group:"
+        yield f"\nThe smallest epsilon for an error of {quote.offer.target}, by the number of rows in a group:"
         yield _by_size(quote.offer.cheapest, "", "none: the value may be zero")
     if quote.survival is not None:
         yield f"\n{_survival(quote.survival)}"
@@ -74,7 +112,7 @@ def quote_html(quote: QuotedPrice) -> Markup:
         parts.append(_as_html(_by_size(_with_totals(quote), "± ", "unbounded")))
     if quote.offer is not None and quote.offer.cheapest:
         parts.append(
-            paragraph(f"The least epsilon for an error of {quote.offer.target}, by the number of rows in a group:")
+            paragraph(f"The smallest epsilon for an error of {quote.offer.target}, by the number of rows in a group:")
         )
         parts.append(_as_html(_by_size(quote.offer.cheapest, "", "none: the value may be zero")))
     if quote.survival is not None:

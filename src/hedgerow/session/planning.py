@@ -9,15 +9,18 @@ import os
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hedgerow.accounting.budget import Cost, Spending
 from hedgerow.answer.plot import Errors
 from hedgerow.answer.render import table_text
-from hedgerow.errors import ConditionNotMet, ParameterError
+from hedgerow.catalog.load_budget import DELTAS
+from hedgerow.errors import ConditionNotMet, ParameterError, QueryError
 from hedgerow.execution.request import Options, real
 from hedgerow.execution.session import Session
+from hedgerow.figures import finite
 from hedgerow.ledger.limits import MASS_SHARE, RESERVE, caps_for
 from hedgerow.session.batch import price_batch
 from hedgerow.session.quote import share_of
@@ -74,11 +77,12 @@ class BudgetPlan:
 
     Attributes:
         reports: The reports, each with the price of one time and its predicted errors.
-        needed: The smallest budget that carries everything.
+        needed: The smallest budget that covers everything.
         pure_epsilon: The part of `needed.epsilon` that must be kept for Laplace noise.
         budget: The budget that the plan is compared with: what the catalog grants, or what was stated.
         share: The part of that budget which the plan takes; above 1 it does not fit.
         fitted: True if prices were chosen so that the plan fits.
+        refresh: The time after which the catalog grants its budget anew; None if never.
     """
 
     reports: tuple[PricedReport, ...]
@@ -87,10 +91,11 @@ class BudgetPlan:
     budget: Spending
     share: float
     fitted: bool
+    refresh: timedelta | None = None
 
     @property
     def fits(self) -> bool:
-        """True if the budget carries the plan."""
+        """True if the budget covers the plan."""
         return self.share <= 1.0
 
     def __str__(self) -> str:
@@ -106,8 +111,8 @@ class BudgetPlan:
         for heading in ("times", "epsilon each", "of the budget each", "of the budget in all"):
             table.add_column(heading, justify="right")
         for one in self.reports:
-            each, whole = f"{one.share:.2%}", f"{one.share * one.times:.2%}"
-            table.add_row(one.name, f"{one.times:,}", f"{one.charge.epsilon:.3g}", each, whole)
+            per_report, whole = f"{one.share:.2%}", f"{one.share * one.times:.2%}"
+            table.add_row(one.name, f"{one.times:,}", f"{one.charge.epsilon:.3g}", per_report, whole)
         return table
 
     def errors_table(self) -> "Table":
@@ -125,15 +130,28 @@ class BudgetPlan:
 
     @property
     def caption(self) -> str:
-        """Return a sentence or two: what the plan needs, and whether the budget carries it."""
+        """Return a few sentences: the budget that the plan needs, and whether the budget at hand covers it."""
+        return f"{self._comparison}{self._period}"
+
+    @property
+    def _period(self) -> str:
+        if self.refresh is None:
+            return ""
+        days = f"{self.refresh.total_seconds() / 86400:g} days"
+        return f" The catalog grants its budget anew every {days}: this is as if everything fell into {days}."
+
+    @property
+    def _comparison(self) -> str:
         pure = f", of which pure_epsilon {self.pure_epsilon:.3g}" if self.pure_epsilon else ""
         needs = f"The plan needs a budget of epsilon {self.needed.epsilon:.4g}{pure}, delta {self.needed.delta:.3g}."
         budget = f"epsilon {self.budget.epsilon:g}, delta {self.budget.delta:g}"
         if self.fitted:
             return f"{needs} Prices are fitted to {budget}, of which they take {self.share:.1%}."
         if self.fits:
-            return f"{needs} The budget of {budget} carries it: it takes {self.share:.1%}."
-        return f"{needs} The budget of {budget} does not carry it: it would take {self.share:.1%}. Fit prices to it."
+            return f"{needs} The budget of {budget} covers it: the plan takes {self.share:.1%}."
+        return (
+            f"{needs} The budget of {budget} does not cover it: the plan would take {self.share:.1%}. Fit prices to it."
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON of the command line."""
@@ -145,10 +163,7 @@ class BudgetPlan:
                     "epsilon": one.charge.epsilon,
                     "delta": one.charge.delta,
                     "share": one.share,
-                    "errors": {
-                        question: {column: _finite(by_size) for column, by_size in columns.items()}
-                        for question, columns in one.errors.items()
-                    },
+                    "errors": finite(one.errors),
                 }
                 for one in self.reports
             ],
@@ -157,37 +172,46 @@ class BudgetPlan:
             "share": self.share,
             "fits": self.fits,
             "fitted": self.fitted,
+            "refresh": None if self.refresh is None else self.refresh.total_seconds(),
         }
 
 
-def _finite(by_size: Mapping[int, float]) -> dict[str, float | None]:
-    return {str(size): error if math.isfinite(error) else None for size, error in by_size.items()}
-
-
 def read_plan(path: str | os.PathLike[str]) -> list[PlannedReport]:
-    """Read a plan: a TOML file with a `[[report]]` table for each report (`file`, `times`, `epsilon`, `name`)."""
+    """Read a plan: TOML with a `[[report]]` for each report (`file` or `sql`, `times`, `epsilon`, `name`)."""
     file = Path(path)
     try:
-        listed = tomllib.loads(file.read_text(encoding="utf-8")).get("report")
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
         raise _wrong(f"The plan {file.name} cannot be read: {type(error).__name__}.") from None
+    return parse_plan(text, file.parent)
+
+
+def parse_plan(text: str, folder: Path | None = None) -> list[PlannedReport]:
+    """Return the reports that the text of a plan lists; without a folder, no report may name a file."""
+    try:
+        listed = tomllib.loads(text).get("report")
+    except tomllib.TOMLDecodeError as error:
+        raise _wrong(f"The plan is not TOML: {error}.") from None
     if not isinstance(listed, list) or not listed:
         raise _wrong("A plan lists reports.")
-    return [_planned(entry, file.parent) for entry in listed]
+    return [_planned(entry, folder) for entry in listed]
 
 
-def _planned(entry: object, folder: Path) -> PlannedReport:
-    if not isinstance(entry, dict) or not isinstance(entry.get("file"), str):
-        raise _wrong("A report of a plan names its file.")
-    unknown = set(entry) - {"file", "times", "epsilon", "name"}
+def _planned(entry: object, folder: Path | None) -> PlannedReport:
+    sources = ("sql",) if folder is None else ("file", "sql")
+    named = [word for word in sources if isinstance(entry, dict) and isinstance(entry.get(word), str)]
+    if not isinstance(entry, dict) or len(named) != 1:
+        raise _wrong(f"A report of a plan has its questions in {' or '.join(sources)}.")
+    unknown = set(entry) - {*sources, "times", "epsilon", "name"}
     if unknown:
         raise _wrong(f"{min(unknown)!r} is not a setting of a report.")
-    times, name = entry.get("times", 1), entry.get("name", Path(entry["file"]).stem)
+    times, name = entry.get("times", 1), entry.get("name", Path(entry["file"]).stem if named == ["file"] else "report")
     if isinstance(times, bool) or not isinstance(times, int) or not 1 <= times <= MOST_TIMES:
         raise _wrong(f"times must be a whole number from 1 to {MOST_TIMES:,}.")
     epsilon = entry.get("epsilon")
     price = None if epsilon is None else real("epsilon", epsilon, 1e-6, LARGEST_EPSILON)
-    return PlannedReport(str(name), Report.read(folder / entry["file"]), times, price)
+    report = Report.parse(entry["sql"]) if folder is None or named == ["sql"] else Report.read(folder / entry["file"])
+    return PlannedReport(str(name), report, times, price)
 
 
 def _wrong(message: str) -> ParameterError:
@@ -198,7 +222,7 @@ def _wrong(message: str) -> ParameterError:
 def plan_reports(
     session: Session,
     reports: Sequence[PlannedReport],
-    budget: Spending | None,
+    budget: tuple[float, float] | None,
     options: Options,
     *,
     fit: bool,
@@ -208,21 +232,29 @@ def plan_reports(
     Args:
         session: The database; its ledger is not touched.
         reports: The plan.
-        budget: The budget to compare with; None for the catalog's.
+        budget: Epsilon and delta to compare with; None for the catalog's.
         options: Options of every report.
         fit: Choose prices, in the proportions of the plan, so that the budget is used up. Wanted errors then count no
             more: what is reached is shown.
     """
     policy = session.catalog.budget
-    granted = Spending(policy.epsilon, policy.delta) if budget is None else budget
+    granted = Spending(policy.epsilon, policy.delta) if budget is None else _stated(budget)
     pure = policy.pure_epsilon * (granted.epsilon / policy.epsilon)
     caps = granted_cost(granted, min(pure, granted.epsilon))
     priced = [_price(session, planned, caps, options, 1.0) for planned in reports]
-    if fit:
+    if fit and any(one.charge.epsilon for one in priced):
         priced = _fitted(session, reports, caps, options, priced)
     total = _total(priced)
     needed, pure_needed = smallest_budget(total, granted.delta)
-    return BudgetPlan(tuple(priced), needed, pure_needed, granted, share_of(total, caps), fit)
+    return BudgetPlan(tuple(priced), needed, pure_needed, granted, share_of(total, caps), fit, policy.refresh)
+
+
+def _stated(budget: object) -> Spending:
+    if not isinstance(budget, Sequence) or isinstance(budget, str) or len(budget) != 2:
+        raise ParameterError(
+            "A budget has an epsilon and a delta.", code="parameter-pair", hint="Pass budget=(3.0, 1e-6)."
+        )
+    return Spending(real("epsilon", budget[0], 1e-6, LARGEST_EPSILON), real("delta", budget[1], *DELTAS))
 
 
 def granted_cost(budget: Spending, pure_epsilon: float) -> Cost:
@@ -231,7 +263,7 @@ def granted_cost(budget: Spending, pure_epsilon: float) -> Cost:
 
 
 def smallest_budget(total: Cost, delta: float) -> tuple[Spending, float]:
-    """Return the smallest budget at `delta` that carries a cost, and its part for Laplace noise.
+    """Return the smallest budget at `delta` that covers a cost, and its part for Laplace noise.
 
     Delta is larger where the thresholds of undeclared keys take more than a tenth of it.
 
@@ -241,24 +273,26 @@ def smallest_budget(total: Cost, delta: float) -> tuple[Spending, float]:
         >>> round(budget.epsilon, 3), budget.delta, pure
         (3.0, 1e-06, 0.0)
     """
+    if total == Cost():
+        return Spending(0.0, delta), 0.0
     pure = max(float(total.pure - RESERVE), 0.0)
     enough = max(delta, float(total.mass / MASS_SHARE) * (1 + 1e-9))
     low, high = pure, max(2 * pure, 1e-3)
-    while not _carries(high, enough, pure, total):
+    while not _covers(high, enough, pure, total):
         high *= 2
         if high > LARGEST_EPSILON:
             raise ConditionNotMet(
-                "No sensible budget carries this plan.",
+                "No budget within the allowed range is enough for this plan.",
                 condition=f"epsilon <= {LARGEST_EPSILON:g}",
                 hint="Ask for less.",
             )
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        low, high = (low, middle) if _carries(middle, enough, pure, total) else (middle, high)
+        low, high = (low, middle) if _covers(middle, enough, pure, total) else (middle, high)
     return Spending(high, enough), pure
 
 
-def _carries(epsilon: float, delta: float, pure: float, total: Cost) -> bool:
+def _covers(epsilon: float, delta: float, pure: float, total: Cost) -> bool:
     return epsilon > pure and granted_cost(Spending(epsilon, delta), pure).gaussian >= total.gaussian
 
 
@@ -268,7 +302,11 @@ def _price(session: Session, planned: PlannedReport, caps: Cost, options: Option
         own["epsilon"] = planned.epsilon * factor
     elif factor != 1.0:
         raise ConditionNotMet("Only stated prices can be fitted.", condition="every report states epsilon")
-    charge, quote = price_batch(session, planned.report, own)
+    try:
+        charge, quote = price_batch(session, planned.report, own)
+    except QueryError as error:
+        error.message = f"{planned.name}: {error.message}"
+        raise
     share = share_of(charge.cost, caps)
     return PricedReport(planned.name, planned.times, quote.charge, charge.cost, share, quote.errors)
 
@@ -282,8 +320,8 @@ def _fitted(
     changes the prices by the root of what is left over, and a plan that does not fit is never kept.
     """
     free = [
-        replace(planned, report=_without_targets(planned.report), epsilon=one.charge.epsilon)
-        for planned, one in zip(reports, priced, strict=True)
+        replace(planned, report=_without_targets(planned.report), epsilon=one.charge.epsilon or 1.0)
+        for planned, one in zip(reports, priced, strict=True)  # a report about public tables is free at any price
     ]
     factor, best = 1.0, None
     low, high = 0.0, math.inf
@@ -301,7 +339,7 @@ def _fitted(
             factor = (low + high) / 2 if math.isfinite(high) else 2 * low
     if best is None:
         raise ConditionNotMet(
-            "The budget is too small for any of this plan.", condition="share <= 1", hint="Publish less often."
+            "The budget is too small for this plan.", condition="share <= 1", hint="Publish less often."
         )
     return best
 

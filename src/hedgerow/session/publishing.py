@@ -1,17 +1,21 @@
-"""Publishing a report: its answers are asked together, and written with a certificate."""
+"""Publish a report: ask its queries together, and write the answers with a certificate."""
 
 import os
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from hedgerow.catalog.model import DeclaredTable
 from hedgerow.execution.request import Options
 from hedgerow.execution.session import Session
-from hedgerow.plan.nodes import scans_of
-from hedgerow.publication.contents import report_of
+from hedgerow.expressions.facts import declared_values
+from hedgerow.plan.nodes import LogicalPlan, Release, scans_of
+from hedgerow.privacy.levels import shown_levels
+from hedgerow.privacy.marginals import rows_of
+from hedgerow.publication.contents import ALL, ALL_OR_NONE, NONE, report_of
 from hedgerow.publication.folder import require_writable
 from hedgerow.publication.keys import read_key
 from hedgerow.publication.publication import Publication, publish_report
-from hedgerow.session.batch import Weights, ask_batch
+from hedgerow.session.batch import Weights, ask_batch, naming
 from hedgerow.session.corridor import bind_statement
 from hedgerow.session.report import Queries, Report
 
@@ -24,16 +28,18 @@ def publish_batch(
     weights: Weights,
     minimise: str,
     options: Options,
+    *,
+    add_up: bool,
 ) -> Publication:
     """Ask the queries of a report together, and write the answers with a certificate.
 
-    What can be known to fail fails before anything is paid for. Publishing again is free and gives the same files.
+    Predictable errors are raised before anything is paid for. Publishing again is free and gives the same files.
     """
     report = Report.of(queries)
     owner = read_key(_key_file(session) if key is None else Path(key))
     require_writable(Path(folder), session.ledger.id)
-    sources = _sources(session, report, options)
-    answers = ask_batch(session, report, weights, minimise, options)
+    plans = _bound(session, report, options)
+    answers = ask_batch(session, report, weights, minimise, options, add_up=add_up or None)
     contents = report_of(
         dict(answers.items()),
         title=report.title or f"Tables about {session.catalog.dataset}",
@@ -43,7 +49,9 @@ def publish_batch(
         texts={query.name: query.text for query in report.queries},
         dataset=session.catalog.dataset,
         version=session.catalog.version,
-        sources=sources,
+        sources=_sources(session, plans.values()),
+        no_values={name: _no_value(plan) for name, plan in plans.items()},
+        same_rows=_same_rows(plans),
     )
     return publish_report(contents, session.ledger, Path(folder), owner)
 
@@ -54,12 +62,37 @@ def _key_file(session: Session) -> Path:
     return Path(f"{catalog.dataset}.key") if catalog.path is None else catalog.path.with_suffix(".key")
 
 
-def _sources(session: Session, report: Report, options: Options) -> list[DeclaredTable]:
-    """Return the private tables that the queries read, as the owner declares them."""
-    stated = {name: value for name, value in options.items() if name != "within"}
-    names: dict[str, None] = {}
+def _bound(session: Session, report: Report, options: Options) -> dict[str, LogicalPlan]:
+    """Return the plans of the queries by name."""
+    query_options = {name: value for name, value in options.items() if name != "within"}
+    plans = {}
     for query in report.queries:
-        logical = bind_statement(session, query.sql, None, stated).logical  # type: ignore[arg-type]
-        names |= dict.fromkeys(sorted(scan.table for scan in scans_of(logical.releases)))
+        with naming(report, query):
+            plans[query.name] = bind_statement(session, query.sql, None, query_options).logical  # type: ignore[arg-type]
+    return plans
+
+
+def _same_rows(plans: Mapping[str, LogicalPlan]) -> list[tuple[str, ...]]:
+    """Return the names of queries about the same rows by different keys, group by group."""
+    groups: dict[Release, dict[str, frozenset[object]]] = {}
+    for name, plan in plans.items():
+        for release in plan.releases:
+            groups.setdefault(rows_of(release), {})[name] = frozenset(key.expr for key in release.keys)
+    return [tuple(keys) for keys in groups.values() if len(set(keys.values())) > 1]
+
+
+def _sources(session: Session, plans: Iterable[LogicalPlan]) -> list[DeclaredTable]:
+    """Return the private tables that the queries read, as the owner declares them."""
+    names: dict[str, None] = {}
+    for plan in plans:
+        names |= dict.fromkeys(sorted(scan.table for scan in scans_of(plan.releases)))
     declared = (session.catalog.table(name) for name in names)
     return [table for table in declared if table is not None and not table.public]
+
+
+def _no_value(plan: LogicalPlan) -> str:
+    """Return what a key without a value means: in a total, all of its values."""
+    keys = [key.expr for release in plan.releases if shown_levels(plan, release) for key in release.keys]
+    if not keys:
+        return NONE
+    return ALL if all(declared_values(key) is not None for key in keys) else ALL_OR_NONE

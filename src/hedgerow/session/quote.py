@@ -11,6 +11,7 @@ import numpy as np
 
 from hedgerow.accounting.budget import Cost, RemainingBudget, Spending
 from hedgerow.accuracy_target.accuracy_first import SIZES, AccuracyFirst, price_target
+from hedgerow.accuracy_target.error_forecast import ErrorForecast
 from hedgerow.answer.plot import AnyChart, Errors, plot_curve
 from hedgerow.catalog.load_budget import EPSILONS
 from hedgerow.compile import program
@@ -26,23 +27,23 @@ from hedgerow.execution.session import Session
 from hedgerow.execution.summary import mechanisms
 from hedgerow.expressions.facts import declared_values
 from hedgerow.expressions.nodes import Column, describe
+from hedgerow.figures import finite
 from hedgerow.ledger.limits import how_many
-from hedgerow.plan.nodes import LogicalPlan
+from hedgerow.plan.nodes import LogicalPlan, Named
 from hedgerow.privacy.levels import ASSUMED_VALUES
 from hedgerow.privacy.plan import PrivatePlan, PrivateStatement
 from hedgerow.privacy.predicted_error import level_plan
 from hedgerow.privacy.sums import Selection
 from hedgerow.release import typical
 from hedgerow.session.corridor import BoundStatement
-from hedgerow.session.page import page_text, quote_html, quote_page
-from hedgerow.session.quoted_price import GroupKey, QuotedPrice
+from hedgerow.session.page import GroupKey, QuotedPrice, page_text, quote_html, quote_page
 
 NO_NONCE = "0" * 32
 """Placeholder for the nonce in displayed SQL."""
 
 BOUNDS_FIRST = (
     "Bounds, or how many rows one person counts for, would be found first, for a part of epsilon; errors that depend "
-    "on them cannot be told before."
+    "on them cannot be predicted."
 )
 
 CURVE = tuple(10 ** (step / 8) for step in range(-8, 9))
@@ -72,6 +73,7 @@ class Quote(QuotedPrice):
     """
 
     _reprice: Callable[[float], Errors] | None = field(default=None, repr=False, compare=False)
+    _reached: Callable[[int, bool], float] | None = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
         return page_text(quote_page(self))
@@ -87,6 +89,19 @@ class Quote(QuotedPrice):
         if self._reprice is None and self.errors:
             raise ConditionNotMet("Only a quote of a database can be priced anew.", condition="quoted by a database")
         return self.errors if self._reprice is None else self._reprice(float(epsilon))
+
+    def reached_error(self, size: int, *, relative: bool = False) -> float:
+        """Return the error that the price buys in groups of `size` rows: the inverse of `within=`. Free.
+
+        Args:
+            size: The number of rows of a group.
+            relative: Return it as a share of the value. Where the value may be zero, no share can be promised, and
+                that of a value in the middle of its range is returned.
+
+        Returns:
+            The largest error of all columns; infinite where it cannot be predicted before the question is asked.
+        """
+        return math.inf if self._reached is None else self._reached(size, relative)
 
     def plot(self) -> AnyChart:
         """Draw an Altair chart of error against epsilon, from a tenth to ten times of the quoted epsilon."""
@@ -118,8 +133,8 @@ class Quote(QuotedPrice):
         return {
             "query": self.query,
             "columns": list(self.errors),
-            "errors": _plain(self.errors),
-            **({"totals": {level: _plain(errors) for level, errors in self.totals.items()}} if self.totals else {}),
+            "errors": finite(self.errors),
+            **({"totals": finite(self.totals)} if self.totals else {}),
             "confidence": self.confidence,
             "charge": {"epsilon": self.charge.epsilon, "delta": self.charge.delta, "share": self.share},
             "remaining": None if left is None else {"epsilon": left.epsilon, "delta": left.delta},
@@ -186,6 +201,7 @@ def price_statement(session: Session, statement: BoundStatement) -> PricedStatem
         repeats=None,
         notes=(*priced.quote.notes, BOUNDS_FIRST),
         _reprice=None,
+        _reached=None,
     )
     return replace(priced, quote=quote)
 
@@ -224,8 +240,9 @@ def _priced(session: Session, statement: BoundStatement) -> PricedStatement:
         how_many(private.charge, ledger.remaining_cost(session.analyst)),
         target_price,
         totals=predicted_totals(logical, replace(private, parts=parts), 1.0 - request.confidence),
-        groups=tuple(GroupKey(describe(key.expr), declared_values(key.expr)) for key in logical.releases[0].keys),
+        groups=tuple(GroupKey(_key_name(logical, key), declared_values(key.expr)) for key in logical.releases[0].keys),
         _reprice=partial(_errors_at, session, logical, request, remaining),
+        _reached=partial(_reached_error, session, logical, request, replace(private, parts=parts)),
     )
     if stored is not None:
         quote = replace(
@@ -240,11 +257,40 @@ def _priced(session: Session, statement: BoundStatement) -> PricedStatement:
     return PricedStatement(quote, logical, private.parts)
 
 
+def _key_name(logical: LogicalPlan, key: Named) -> str:
+    """Return the name that a computed key has in the answer; of a column, and of a key that is not shown, its text."""
+    if not isinstance(key.expr, Column) and len(logical.releases) == 1:
+        for shown, name in zip(logical.root.columns, logical.names, strict=False):
+            if isinstance(shown.expr, Column) and shown.expr.name == key.name:
+                return name
+    return describe(key.expr)
+
+
 def _errors_at(
     session: Session, logical: LogicalPlan, request: Request, remaining: RemainingBudget, epsilon: float
 ) -> Errors:
     """Predict the errors at another epsilon. Free; reads no private row."""
     return predicted_errors(logical, session.price(logical, request, remaining, epsilon), 1.0 - request.confidence)
+
+
+def _reached_error(
+    session: Session,
+    logical: LogicalPlan,
+    request: Request,
+    statement: PrivateStatement,
+    size: int,
+    relative: bool,  # noqa: FBT001 - passed on
+) -> float:
+    """Return the smallest target that a priced statement reaches; else the error in groups of typical values."""
+    forecast = ErrorForecast(logical, request, session.postprocess, {})
+    promised = forecast.promised(statement, size, relative=relative)
+    origin = single_row(logical.root)
+    if math.isfinite(promised) or origin is None:
+        return promised
+    errors = forecast.errors(origin, typical(forecast.part(statement, origin), np.array([float(size)])), forecast.beta)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = [float((error / value if relative else error)[0]) for value, error in errors.values()]
+    return max((math.inf if math.isnan(share) else share for share in shares), default=math.inf)
 
 
 def share_of(cost: Cost, caps: Cost) -> float:
@@ -325,11 +371,3 @@ def survival(selection: Selection) -> dict[str, float]:
         "50%": max(threshold, float(selection.minimum)),
         "95%": max(threshold + margin, float(selection.minimum)),
     }
-
-
-def _plain(errors: Errors) -> dict[str, dict[str, float | None]]:
-    return {name: {str(size): _finite(error) for size, error in by_size.items()} for name, by_size in errors.items()}
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None

@@ -1,4 +1,4 @@
-"""A dataset of a hedgerow service, with the face of a `Database`."""
+"""A dataset of a hedgerow service, with the interface of a `Database`."""
 
 import os
 import secrets
@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any, NoReturn, Unpack
 from urllib.parse import quote as quoted
 
-from hedgerow.answer import Answer, Diagnostics, diagnosable
-from hedgerow.answer.exchange import load_answer
+from hedgerow.answer import Answer, Batch, Diagnostics, diagnosable
+from hedgerow.answer.exchange import load_answer, load_batch
 from hedgerow.answer.plot import Errors
 from hedgerow.calibration.calibrate import Calibration
 from hedgerow.cancellation import active_cancellation
@@ -19,21 +19,18 @@ from hedgerow.exchange import decode, encode, encode_params
 from hedgerow.execution.request import Options, Parameters
 from hedgerow.ledger import BudgetView
 from hedgerow.ledger.history import HistoryEntry, load_budget
+from hedgerow.session.batch import Weights
+from hedgerow.session.batch_quote import BatchQuote
 from hedgerow.session.database import Database
 from hedgerow.session.explain import Explanation, load_explanation
 from hedgerow.session.forecast import Forecast
-from hedgerow.session.http_transport import ADDRESS, HttpTransport, ServiceAddress
+from hedgerow.session.http_transport import HttpTransport, ServiceAddress
 from hedgerow.session.quote import Quote, load_quote
-from hedgerow.session.report import Queries
+from hedgerow.session.report import Queries, Report
 from hedgerow.session.tables import Description, TableInfo, TableList
 
 VARIABLE = "HEDGEROW_TOKEN"
 """Environment variable of the token that is used where none is passed."""
-
-
-def is_remote(source: object) -> bool:
-    """Return True if a source is the address of a service."""
-    return isinstance(source, str) and ADDRESS.match(source) is not None
 
 
 def connect_service(
@@ -49,9 +46,7 @@ def connect_service(
     """
     address, token = ServiceAddress.of(url), token or os.environ.get(VARIABLE)
     if not token:
-        raise ParameterError(
-            "A service wants to know who asks.", code="no-token", hint=f"Pass token=, or set {VARIABLE}."
-        )
+        raise ParameterError("The service requires a token.", code="no-token", hint=f"Pass token=, or set {VARIABLE}.")
     transport = HttpTransport(address, token, ca)
     try:
         return RemoteDatabase(transport, address.dataset or _only_dataset(transport), dialect=dialect)
@@ -120,9 +115,41 @@ class RemoteDatabase(Database):
         body = self._body(query, params, options)
         return load_quote(self._post("quote", body, query), partial(self._errors_at, body))
 
-    def batch(self, queries: Queries, **options: Any) -> NoReturn:  # noqa: ANN401, ARG002 - the face of a Database
-        """Refuse: a service answers questions one by one."""
-        raise _no_batch()
+    def batch(
+        self,
+        queries: Queries,
+        *,
+        weights: Weights = None,
+        minimise: str = "mean",
+        add_up: bool = False,
+        **options: "Unpack[Options]",
+    ) -> Batch:
+        """Ask several questions together, for one charge. The arguments are those of `Database.batch`."""
+        body = {
+            **self._batch_body(queries, weights, minimise, options, add_up=add_up),
+            "statement_id": secrets.token_hex(16),
+        }
+        with self._cancellable(body["statement_id"]):
+            answers = load_batch(self._post("batch", body, None))
+        for answer in answers:
+            diagnosable(answer, _no_diagnostics)
+        return answers
+
+    def quote_batch(
+        self,
+        queries: Queries,
+        *,
+        weights: Weights = None,
+        minimise: str = "mean",
+        add_up: bool | None = False,
+        **options: "Unpack[Options]",
+    ) -> BatchQuote:
+        """Return the cost of several questions together and their predicted errors. Free; reads no private row."""
+        if add_up is None:
+            self.publish(queries, None)
+        body = self._batch_body(queries, weights, minimise, options, add_up=add_up)
+        quote: BatchQuote = decode(BatchQuote, self._post("quote-batch", body, None))
+        return quote
 
     def publish(self, queries: Queries, folder: object, **options: Any) -> NoReturn:  # noqa: ANN401, ARG002 - likewise
         """Refuse: a release is signed with the owner's key."""
@@ -134,11 +161,11 @@ class RemoteDatabase(Database):
 
     def plan(self, reports: object, **options: Any) -> NoReturn:  # noqa: ANN401, ARG002 - likewise
         """Refuse: a plan is the owner's."""
-        raise _no_batch()
-
-    def quote_batch(self, queries: Queries, **options: Any) -> NoReturn:  # noqa: ANN401, ARG002 - likewise
-        """Refuse: a service answers questions one by one."""
-        raise _no_batch()
+        raise PolicyError(
+            "A year is planned where the catalog is, not over a service.",
+            code="remote-plan",
+            hint="Run hedgerow plan where the database is, or open Plan in the console.",
+        )
 
     def explain(self, query: str, params: "Parameters" = None, **options: "Unpack[Options]") -> Explanation:
         """Show how a question would be answered: plan, limits, noise, price and SQL. Free; reads no private row."""
@@ -215,6 +242,16 @@ class RemoteDatabase(Database):
             raise ParseError("The query must be text.", code="not-text", hint="Pass the SQL as a string.")
         return {"sql": query, "params": encode_params(params), **self._options(options)}
 
+    def _batch_body(
+        self, queries: Queries, weights: Weights, minimise: str, options: Options, *, add_up: bool
+    ) -> dict[str, Any]:
+        report = Report.of(queries)
+        body: dict[str, Any] = {"report": report.to_text()}
+        if not isinstance(queries, Report):
+            body = {"queries": {query.name: query.sql for query in report.queries}}
+        plain = _plain_options({"weights": weights})
+        return {**body, **plain, "minimise": minimise, "add_up": add_up, **self._options(options)}
+
     def _options(self, options: Options) -> dict[str, Any]:
         dialect = {} if self._stated_dialect is None else {"dialect": self._stated_dialect}
         return {**dialect, "options": _plain_options(options)}
@@ -247,20 +284,12 @@ class RemoteDatabase(Database):
             self._transport.call("DELETE", f"/v1/statements/{statement}")
 
 
-def _no_batch() -> PolicyError:
-    return PolicyError(
-        "A service answers questions one by one.",
-        code="remote-batch",
-        hint="Run hedgerow batch where the database is.",
-    )
-
-
 def _plain_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return options as plain JSON."""
     try:
         return {name: encode(value) for name, value in options.items() if value is not None}
     except TypeError:
-        raise ParameterError("An option has a value that is not plain.", code="bad-option") from None
+        raise ParameterError("The value of an option cannot be written as JSON.", code="bad-option") from None
 
 
 def _no_diagnostics(*, epsilon: float | None, delta: float | None) -> Diagnostics:  # noqa: ARG001 - a `Diagnose`

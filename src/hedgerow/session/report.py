@@ -5,8 +5,8 @@
     -- within 5%
     SELECT ward, COUNT(*) AS visits FROM visits GROUP BY ward;
 
-A comment that opens with one of `DIRECTIVES` and stands above a statement says something about it. Above the first
-name, `title` and `text` are those of the report. Every other comment is a comment.
+A comment above a statement that begins with one of `DIRECTIVES`, in small letters or capitals, sets a property of the
+statement. `title` and `text` above the first name describe the whole report. Other comments are ignored.
 """
 
 import os
@@ -28,10 +28,14 @@ WEIGHTS = (1e-3, 1e3)
 MOST_QUERIES = 1000
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,62}")
 
-_DIRECTIVE = re.compile(
-    rf"^[ \t]*--[ \t]*(?P<word>{'|'.join(DIRECTIVES)})(?P<colon>[ \t]*:|[ \t]+)(?P<value>[^\n]*)$", re.MULTILINE
-)
+_COMMENT = rf"--[ \t]*(?P<word>{'|'.join(DIRECTIVES)})(?P<colon>[ \t]*:|[ \t]+)(?P<value>[^\n]*)$"
+_DIRECTIVE = re.compile(rf"^[ \t]*{_COMMENT}", re.MULTILINE | re.IGNORECASE)
+_ANYWHERE = re.compile(_COMMENT, re.MULTILINE | re.IGNORECASE)
+_END = re.compile(r"(?:\s|--[^\n]*|/\*.*?\*/)*;", re.DOTALL)
+"""Comments behind the last word of a statement, and its semicolon."""
+
 _WITHOUT_COLON = ("within", "weight")
+_AMOUNT = re.compile(r"[\d.]|abs:", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +86,7 @@ class Report:
 
     @classmethod
     def parse(cls, text: str) -> "Report":
-        r"""Return the report that a text is.
+        r"""Parse the text of a report file.
 
         Example:
             >>> report = Report.parse("-- name: all\n-- within 5%\nSELECT COUNT(*) FROM visits;")
@@ -93,7 +97,7 @@ class Report:
 
     @classmethod
     def of(cls, queries: "Queries") -> "Report":
-        """Return the report that a list of statements, or statements by name, are."""
+        """Make a report of a list of statements, or of statements by name."""
         if isinstance(queries, Report):
             return queries
         if isinstance(queries, str) or not isinstance(queries, Mapping | Sequence):
@@ -102,12 +106,38 @@ class Report:
                 code="bad-batch",
                 hint='Pass ["SELECT …", "SELECT …"], or {"name": "SELECT …"}.',
             )
-        named = queries.items() if isinstance(queries, Mapping) else _numbered(queries)
+        named = (
+            queries.items()
+            if isinstance(queries, Mapping)
+            else ((f"query_{number}", sql) for number, sql in enumerate(queries, start=1))
+        )
         listed = tuple(ReportQuery(_checked_name(name), _text(sql)) for name, sql in named)
         _require_several(listed)
         if len({query.name.lower() for query in listed}) < len(listed):
             raise ParameterError("Two queries have the same name.", code="report-name", hint="Choose another one.")
         return cls(listed)
+
+    def to_text(self) -> str:
+        """Return the text of a file that `parse` reads as this report."""
+        return self.source or "\n".join(_lines(self))
+
+
+def _lines(report: Report) -> Iterator[str]:
+    for word, value in (("title", report.title), ("text", report.text)):
+        if value:
+            yield f"-- {word}: {' '.join(value.split())}"
+    for query in report.queries:
+        yield f"-- name: {query.name}"
+        if query.within is not None:
+            amount, size = f"{query.within.amount!r}", query.within.size
+            yield f"-- within {'abs:' if query.within.absolute else ''}{amount}{'' if size is None else f'@{size}'}"
+        if query.weight != 1:
+            yield f"-- weight {query.weight!r}"
+        for word, value in (("title", query.title), ("text", query.text)):
+            if value:
+                yield f"-- {word}: {' '.join(value.split())}"
+        yield query.sql.rstrip().removesuffix(";")
+        yield ";"  # on a line of its own: the statement may end with a comment
 
 
 def report_text(path: str | os.PathLike[str]) -> str:
@@ -124,10 +154,6 @@ def report_text(path: str | os.PathLike[str]) -> str:
 
 Queries = Report | Mapping[str, str] | Sequence[str]
 """Queries of a batch: a list of statements, statements by name, or a report."""
-
-
-def _numbered(queries: Sequence[str]) -> Iterator[tuple[str, str]]:
-    return ((f"query_{number}", sql) for number, sql in enumerate(queries, start=1))
 
 
 def _text(sql: object) -> str:
@@ -175,50 +201,57 @@ class _ReportReader:
         about: dict[str, str] = {}
         end = 0
         for number, statement in enumerate(split_statements(self._text), start=1):
-            stated, of_report = self._stated(end, statement.start, first=number == 1)
+            comments, of_report = self._comments(end, statement.start, first=number == 1)
             about |= of_report
-            end = statement.start + len(statement.text)
-            self._require_none(statement.start, end, "stands inside a statement")
-            queries.append(self._query(statement.text, statement.start, stated, number))
-        self._require_none(end, len(self._text), "stands above no statement")
+            last = statement.start + len(statement.text)
+            semicolon = _END.match(self._text, last)
+            end = last if semicolon is None else semicolon.end()
+            self._refuse(self._directives(statement.start, end), "is inside a statement", ABOUT_REPORT)
+            line_end = self._text.find("\n", end)
+            behind = self._directives(last, len(self._text) if line_end < 0 else line_end, _ANYWHERE)
+            self._refuse(behind, "is behind a statement")
+            queries.append(self._query(statement.text, statement.start, comments, number))
+        self._refuse(self._directives(end, len(self._text)), "is not above a statement", ABOUT_REPORT)
         _require_several(queries)
         return Report(tuple(queries), about.get("title", ""), about.get("text", ""), self._text)
 
-    def _stated(self, start: int, end: int, *, first: bool) -> tuple[dict[str, tuple[str, Span]], dict[str, str]]:
+    def _comments(self, start: int, end: int, *, first: bool) -> tuple[dict[str, tuple[str, Span]], dict[str, str]]:
         """Return what the comments above a statement say about it, and about the report."""
-        stated: dict[str, tuple[str, Span]] = {}
+        comments: dict[str, tuple[str, Span]] = {}
         of_report: dict[str, str] = {}
         directives = list(self._directives(start, end))
-        opening = next((place for place, (word, _, _) in enumerate(directives) if word == "name"), 0) if first else 0
-        for place, (word, value, span) in enumerate(directives):
-            if place < opening and word in ABOUT_REPORT:
+        opening = next((index for index, (word, _, _) in enumerate(directives) if word == "name"), 0) if first else 0
+        for index, (word, value, span) in enumerate(directives):
+            if index < opening and word in ABOUT_REPORT:
                 of_report[word] = f"{of_report[word]} {value}" if word in of_report else value
-            elif word == "text" and word in stated:
-                stated[word] = f"{stated[word][0]} {value}", stated[word][1]
-            elif word in stated:
+            elif word == "text" and word in comments:
+                comments[word] = f"{comments[word][0]} {value}", comments[word][1]
+            elif word in comments:
                 raise self._error(
                     f"-- {word} is stated twice.", code="report-directive", hint="Leave one of them out.", span=span
                 )
             else:
-                stated[word] = value, span
-        return stated, of_report
+                comments[word] = value, span
+        return comments, of_report
 
-    def _directives(self, start: int, end: int) -> Iterator[tuple[str, str, Span]]:
-        for match in _DIRECTIVE.finditer(self._text, start, end):
-            word = match["word"]
-            if ":" not in match["colon"] and word not in _WITHOUT_COLON:
+    def _directives(
+        self, start: int, end: int, pattern: re.Pattern[str] = _DIRECTIVE
+    ) -> Iterator[tuple[str, str, Span]]:
+        for match in pattern.finditer(self._text, start, end):
+            word, value = match["word"].lower(), match["value"].strip()
+            is_prose = word not in _WITHOUT_COLON or (match["word"] != word and not _AMOUNT.match(value))
+            if ":" not in match["colon"] and is_prose:
                 continue  # a comment that happens to begin with the word
-            value = match["value"].strip()
             first = match.start("word")
             span = Span(first, match.end(), self._line(first))
             if not value:
                 raise self._error(
-                    f"-- {word} says nothing.", code="report-directive", hint=f"Write -- {word}: …", span=span
+                    f"-- {word} has no value.", code="report-directive", hint=f"Write -- {word}: …", span=span
                 )
             yield word, value, span
 
-    def _query(self, sql: str, start: int, stated: Mapping[str, tuple[str, Span]], number: int) -> ReportQuery:
-        name, span = stated.get("name", (f"query_{number}", Span(start, start + 1, self._line(start))))
+    def _query(self, sql: str, start: int, comments: Mapping[str, tuple[str, Span]], number: int) -> ReportQuery:
+        name, span = comments.get("name", (f"query_{number}", Span(start, start + 1, self._line(start))))
         _checked_name(name, span, self._text)
         known = self._names.setdefault(name.lower(), span.line)
         if known != span.line:
@@ -228,42 +261,42 @@ class _ReportReader:
         return ReportQuery(
             name,
             sql,
-            self._within(stated),
-            self._weight(stated),
-            stated.get("title", ("", None))[0],
-            stated.get("text", ("", None))[0],
+            self._within(comments),
+            self._weight(comments),
+            comments.get("title", ("", None))[0],
+            comments.get("text", ("", None))[0],
             self._line(start),
             start,
         )
 
-    def _within(self, stated: Mapping[str, tuple[str, Span]]) -> ErrorTarget | None:
-        if "within" not in stated:
+    def _within(self, comments: Mapping[str, tuple[str, Span]]) -> ErrorTarget | None:
+        if "within" not in comments:
             return None
-        value, span = stated["within"]
+        value, span = comments["within"]
         try:
             return error_target(value)
         except ParameterError as error:
             raise self._error(error.message, error.code, error.hint or "", span) from None
 
-    def _weight(self, stated: Mapping[str, tuple[str, Span]]) -> float:
-        if "weight" not in stated:
+    def _weight(self, comments: Mapping[str, tuple[str, Span]]) -> float:
+        if "weight" not in comments:
             return 1.0
-        value, span = stated["weight"]
+        value, span = comments["weight"]
         try:
             return real("weight", float(value), *WEIGHTS)
         except (ValueError, ParameterError):
             hint = f"A weight is a number from {WEIGHTS[0]:g} to {WEIGHTS[1]:g}, such as 2."
             raise self._error(f"{value!r} is not a weight.", "bad-weight", hint, span) from None
 
-    def _require_none(self, start: int, end: int, where: str) -> None:
-        """Refuse what would be read as a mere comment, although it was meant to say something."""
-        for word, _, span in self._directives(start, end):
-            if word not in ABOUT_REPORT:
-                hint = f"Write -- {word} above the statement that it is about."
+    def _refuse(self, directives: Iterator[tuple[str, str, Span]], where: str, spared: Sequence[str] = ()) -> None:
+        """Refuse directives that would be read as plain comments, or as directives of the next statement."""
+        for word, _, span in directives:
+            if word not in spared:
+                hint = f"Write -- {word} on a line of its own, above the statement that it is about."
                 raise self._error(f"-- {word} {where}.", code="report-directive", hint=hint, span=span)
 
-    def _line(self, place: int) -> int:
-        return self._text.count("\n", 0, place) + 1
+    def _line(self, index: int) -> int:
+        return self._text.count("\n", 0, index) + 1
 
     def _error(self, message: str, code: str, hint: str, span: Span) -> ParameterError:
         return _refused(message, code, hint, span, self._text)

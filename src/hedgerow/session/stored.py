@@ -1,4 +1,4 @@
-"""Answers that are paid for already, given again; a question that would have to be paid for is refused."""
+"""Repeat answers that are paid for already; refuse a question that would cost something."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -21,8 +21,8 @@ from hedgerow.session.database import Database
 class UnpaidSession(Session):
     """A session that buys nothing.
 
-    Privacy: a charge is written by `buy` alone, which here refuses before anything is written or read. So what this
-    session answers is made of stored releases.
+    Privacy: a charge is written by `buy` alone, which here refuses before anything is written or read. So this
+    session answers from stored releases alone.
     """
 
     def buy(

@@ -62,7 +62,7 @@ def _foreign_name(tokens: Sequence[Token], index: int) -> Hint | None:
 
 
 def _is_name_with_dash(tokens: Sequence[Token], index: int) -> bool:
-    """Return whether the name of a table contains a dash, without spaces around it."""
+    """Return True if the name of a table contains a dash, without spaces around it."""
     if not 2 <= index < len(tokens) - 1 or tokens[index - 2].text.upper() not in {"FROM", "JOIN"}:
         return False
     before, dash, after = tokens[index - 1 : index + 2]
@@ -86,6 +86,13 @@ def _foreign_word(tokens: Sequence[Token], index: int) -> Hint | None:
         return Hint(f"Write {following.text}=.", _at(token, following))
     if token.token_type is TokenType.HASH or token.text == "//":
         return Hint("Write a date in quotes: DATE '2026-01-31'." if before_number else COMMENT, _at(token))
+    if (
+        token.text == "%"
+        and following is not None
+        and following.text in {"s", "("}
+        and following.start == token.end + 1
+    ):
+        return Hint("Placeholders are ? and :name.", _at(token, following))
     return Hint("Write CAST(x AS VARCHAR).", _at(token)) if token.text.upper() == "CONVERT" else None
 
 

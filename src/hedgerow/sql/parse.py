@@ -102,17 +102,16 @@ def place_functions(query: exp.Expr, tokens: Sequence[Token]) -> None:
         if isinstance(node, CLAUSES):
             token = next((t for t in reversed(tokens) if t.text.upper() == CLAUSE_WORDS[type(node)]), None)
         elif isinstance(node, exp.Placeholder | exp.Parameter):
-            token = _placeholder_token(node.name, tokens)
+            # Token after the sign, or the numbered question mark (whose number keeps its position).
+            pairs = itertools.pairwise(tokens)
+            token = next(
+                (word for sign, word in pairs if sign.token_type is TokenType.PARAMETER and word.text == node.name),
+                None,
+            )
         elif isinstance(node, exp.Func) and not isinstance(node, NAMELESS):
             token = _name_token(node, tokens, starts)
         if token is not None:
             node.meta.update(line=token.line, col=token.col, start=token.start, end=token.end, name=token.text)
-
-
-def _placeholder_token(name: str, tokens: Sequence[Token]) -> Token | None:
-    """Return the token after the sign, or the numbered question mark (whose number keeps its position)."""
-    pairs = itertools.pairwise(tokens)
-    return next((word for sign, word in pairs if sign.token_type is TokenType.PARAMETER and word.text == name), None)
 
 
 def _name_token(node: exp.Func, tokens: Sequence[Token], starts: dict[int, int]) -> Token | None:
@@ -136,6 +135,14 @@ MAX_CHARACTERS = 100_000
 MAX_DEPTH = 60
 MAX_TOKENS = 20_000
 DIALECTS = ("duckdb", "postgres", "spark", "sqlite", "bigquery", "snowflake")
+BEGIN = "Start the query with SELECT or WITH."
+TABLES = "db.tables in Python, and .tables and .schema in the shell, list tables and columns."
+INSTEAD = {
+    **dict.fromkeys(("DESC", "DESCRIBE", "SHOW", "SUMMARIZE"), TABLES),
+    "EXPLAIN": "db.quote(…) in Python, and hedgerow quote, show the price and the predicted errors.",
+}
+"""Hints for statements that are not allowed."""
+
 STATEMENTS = frozenset(
     {
         "ALTER",
@@ -214,7 +221,7 @@ def parse(text: str, dialect: str = "duckdb") -> ParsedStatement:
         raise ParseError("The statement is nested too deeply.", code="too-deep") from None
     except (ValueError, TypeError, LookupError, AttributeError, AssertionError):  # the parser's own mistakes
         raise ParseError("The text cannot be read as SQL.", code="syntax") from None
-    query = _single_query([s for s in statements if s is not None], tokens)
+    query = _single_query([s for s in statements if s is not None and not isinstance(s, exp.Semicolon)], tokens)
     place_functions(query, words)
     for node in query.walk():
         node.meta["dialect"] = dialect
@@ -225,13 +232,17 @@ def _check_text(text: str) -> None:
     if not isinstance(text, str):
         raise ParseError("The query must be text.", code="not-text", hint="Pass the SQL as a string.")
     if not text.strip():
-        raise ParseError("The query is empty.", code="empty", hint="Write a SELECT statement.")
+        raise _empty()
     if len(text) > MAX_CHARACTERS:
         raise ParseError(f"The query has more than {MAX_CHARACTERS:,} characters.", code="too-long")
     if not text.isascii() and any("\ud800" <= sign <= "\udfff" for sign in text):
         raise ParseError("The query contains half of a character.", code="not-text", hint="Pass text that is UTF-8.")
     if "\x00" in text:
         raise ParseError("The query contains a NUL character.", code="nul")
+
+
+def _empty() -> ParseError:
+    return ParseError("The query is empty.", code="empty", hint="Write a SELECT statement.")
 
 
 def _check_tokens(tokens: list[Token]) -> None:
@@ -260,6 +271,8 @@ def _check_tokens(tokens: list[Token]) -> None:
 
 
 def _single_query(statements: list[exp.Expr], tokens: list[Token]) -> exp.Query:
+    if not statements:  # comments and semicolons alone
+        raise _empty()
     if len(statements) != 1:
         raise ParseError(
             "Only one statement is allowed per query.",
@@ -269,13 +282,10 @@ def _single_query(statements: list[exp.Expr], tokens: list[Token]) -> exp.Query:
     statement = statements[0]
     if not isinstance(statement, exp.Query) or isinstance(statement, exp.Table):
         if statement.key.upper() not in STATEMENTS:
-            raise ParseError(
-                "The text cannot be read as SQL.", code="syntax", hint="Start the query with SELECT or WITH."
-            )
+            raise ParseError("The text cannot be read as SQL.", code="syntax", hint=BEGIN)
+        word = tokens[0].text.split()[0].upper()
         raise UnsupportedSQLError(
-            f"Only SELECT is allowed; this is {tokens[0].text.split()[0].upper()}.",
-            code="not-a-select",
-            hint="Start the query with SELECT or WITH.",
+            f"Only SELECT is allowed; this is {word}.", code="not-a-select", hint=INSTEAD.get(word, BEGIN)
         )
     return statement
 

@@ -21,7 +21,7 @@ OPENING, CLOSING = TokenType.L_PAREN, TokenType.R_PAREN
 AFTER_GROUPS = frozenset(
     {"HAVING", "QUALIFY", "WINDOW", "ORDER BY", "LIMIT", "OFFSET", "UNION", "EXCEPT", "INTERSECT", ";"}
 )
-"""Words that begin what stands after GROUP BY."""
+"""Words that begin the clauses after GROUP BY."""
 
 UNEQUAL = frozenset({"<>", "!="})
 
@@ -48,7 +48,7 @@ def table_identifier(name: str) -> str:
 
 
 def replaced(span: Span | None, text: str) -> Remedy:
-    """Write `text` in place of what stands at a position."""
+    """Replace the text at a position by `text`."""
 
     def remedy(_: str) -> tuple[Edit, ...] | None:
         return None if span is None else (Edit(span.start, span.end, text),)
@@ -127,7 +127,7 @@ def _same_brackets(tokens: Sequence[Token], position: int) -> list[Token]:
 
 
 def _argument(tokens: Sequence[Token], position: int) -> list[Token]:
-    """Return the words of the first argument of the function whose name stands at a position."""
+    """Return the words of the first argument of the function whose name is at a position."""
     at = next((index for index, token in enumerate(tokens) if token.start <= position <= token.end), len(tokens))
     if [token.token_type for token in tokens[at + 1 : at + 2]] != [OPENING]:
         return []

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.errors import InternalError
-from hedgerow.sparse import csr_array
+from hedgerow.late import csr_array
 
 Numbers = NDArray[np.int64]
 

@@ -71,10 +71,10 @@ def distance_to(bound: float, x: float, y: float, n_x: int) -> int:
     return int(np.argmax(enough)) if enough.any() else len(distance)
 
 
-def within(name: str, value: ArrayLike, most: int) -> Floats:
-    """Counts from 1 to `most`."""
+def within(name: str, value: ArrayLike, maximum: int) -> Floats:
+    """Counts from 1 to `maximum`."""
     counts = reals(name, value)
-    if np.any((counts < 1) | (counts > most) | (counts != np.floor(counts))):
+    if np.any((counts < 1) | (counts > maximum) | (counts != np.floor(counts))):
         raise ParameterError(
             f"{name} must be a whole number from 1 to the declared size of its group.", code="parameter-range"
         )

@@ -43,7 +43,7 @@ class ApproxPrivate(ABC):
 
     @abstractmethod
     def _agrees(self, noisy: Real | Decimal) -> bool:
-        """True if the noise may have made `noisy` of what is expected."""
+        """True if noise explains the distance between `noisy` and the expected number."""
 
     @abstractmethod
     def _words(self) -> str:

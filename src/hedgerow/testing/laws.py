@@ -181,13 +181,13 @@ class Law:
         return f"{self.name} of scale {self.scale:.10g}{grid}"
 
     @property
-    def spread(self) -> float:
+    def scale_in_steps(self) -> float:
         """The scale in steps."""
         return self.scale / (self.step or 1.0)
 
     def at_most(self, points: Floats) -> Floats:
         """P(X <= x) for each point, which is whole where there is a grid."""
-        return _LAWS[self.name](points, self.spread)
+        return _LAWS[self.name](points, self.scale_in_steps)
 
     def times(self, factor: float) -> "Law":
         """Return the same law, wider by this factor."""
@@ -200,7 +200,7 @@ class Law:
         """
         shares = np.arange(1, cells) / cells
         quantile = _gaussian_quantile if "gaussian" in self.name else _laplace_quantile
-        points = self.spread * quantile(shares)
+        points = self.scale_in_steps * quantile(shares)
         if not self.step:
             return points
         return np.unique(np.append(np.floor(points), [-1.0, 0.0]))

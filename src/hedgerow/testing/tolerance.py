@@ -178,8 +178,8 @@ def complementary_mean(
     Args:
         count: The exact number of values.
         centred_sum: The exact sum of their distances from the middle of the range.
-        count_tolerance: What the noise of the count exceeds with 10^-l, l = `partitions(k, 2)`.
-        sum_complementary: What the noise of the centred sum, independent of the count's, falls short of with 10^-l.
+        count_tolerance: Bound that the noise of the count exceeds with probability 10^-l, l = `partitions(k, 2)`.
+        sum_complementary: Likewise, that the noise of the centred sum, independent of the count's, falls short of.
         half_range: Half the width of the range, where the mean is cut to it: one at an end would be cut to the exact
             mean although there is noise.
 
@@ -206,14 +206,14 @@ def complementary_variance(
 ) -> float:
     """Bound that the error of a noisy variance falls short of, with probability 10^-k.
 
-    The argument is that of the mean, with the sum of squares given whatever the count and the sum came out as.
+    The argument is that of the mean, applied to the sum of squares whatever the noisy count and sum are.
 
     Args:
         count: The exact number of values.
         centred_sum: The exact sum of their distances from the middle of the range.
         square_sum: The exact sum of the squares of these.
-        count_tolerance: What the noise of the count exceeds with 10^-l, l = `partitions(k, 2)`.
-        square_complementary: What the noise of the squares, independent of the others, falls short of with 10^-l.
+        count_tolerance: Bound that the noise of the count exceeds with probability 10^-l, l = `partitions(k, 2)`.
+        square_complementary: Likewise, that the noise of the squares, independent of the others, falls short of.
         half_range: Half the width of the range, where the variance is cut to the possible.
 
     Example:
@@ -284,13 +284,13 @@ def mean(*, count: float, centred_sum: float, count_tolerance: float, sum_tolera
     Args:
         count: The exact number of values.
         centred_sum: The exact sum of their distances from the middle.
-        count_tolerance: What the noise of the count exceeds with 10^-l, l = `independent(k, 2)`.
-        sum_tolerance: The same of the noise of the centred sum.
+        count_tolerance: Bound that the noise of the count exceeds with probability 10^-l, l = `independent(k, 2)`.
+        sum_tolerance: Likewise for the noise of the centred sum.
 
     Example:
         >>> part = 29.017315
-        >>> found = mean(count=100, centred_sum=50, count_tolerance=part, sum_tolerance=4.5 * part)
-        >>> round(found.lower, 5), round(found.upper, 5), round(found.tolerance, 5)
+        >>> average = mean(count=100, centred_sum=50, count_tolerance=part, sum_tolerance=4.5 * part)
+        >>> round(average.lower, 5), round(average.upper, 5), round(average.tolerance, 5)
         (-1.13518, 2.54397, 2.04397)
     """
     rows = positive("count", count)
@@ -318,15 +318,15 @@ def variance(
         centred_sum: The exact sum of their distances from the middle of the range.
         square_sum: The exact sum of the squares of these.
         half_range: Half the width of the range: a variance lies between 0 and its square.
-        count_tolerance: What the noise of the count exceeds with 10^-l, l = `independent(k, 3)`.
-        sum_tolerance: The same of the noise of the centred sum.
-        square_tolerance: The same of the noise of the sum of squares.
+        count_tolerance: Bound that the noise of the count exceeds with probability 10^-l, l = `independent(k, 3)`.
+        sum_tolerance: Likewise for the noise of the centred sum.
+        square_tolerance: Likewise for the noise of the sum of squares.
 
     Example:
         >>> part = 24.018028
         >>> noise = dict(count_tolerance=part, sum_tolerance=4.5 * part, square_tolerance=4.5**2 * part)
-        >>> found = variance(count=1000, centred_sum=50, square_sum=700, half_range=4.5, **noise)
-        >>> round(found.lower, 5), round(found.upper, 5)
+        >>> ends = variance(count=1000, centred_sum=50, square_sum=700, half_range=4.5, **noise)
+        >>> round(ends.lower, 5), round(ends.upper, 5)
         (0.18239, 1.21556)
     """
     rows, maximum = positive("count", count), positive("half_range", half_range) ** 2

@@ -64,18 +64,18 @@ def advise(*, lower: ArrayLike, upper: ArrayLike) -> Advice:
 def _quotient(lower: tuple[ArrayLike, ArrayLike], upper: tuple[ArrayLike, ArrayLike]) -> Advice:
     numerator, denominator = (_ends(lower[i], upper[i]) for i in (0, 1))
     scale = max(map(abs, denominator)) / max(map(abs, numerator))
-    spreads = _spread(*numerator), _spread(*denominator)
-    known = [spread for spread in spreads if spread is not None]
+    ratios = _ratio_of_ends(*numerator), _ratio_of_ends(*denominator)
+    known = [ratio for ratio in ratios if ratio is not None]
     if not known:
         return Advice(0.0, swap=False, scale=scale, gain=1.0, reasons=("Both sums may be zero: divide by a count.",))
-    units = f"Multiplying the values above by {scale:.4g} makes both sums of one size; it changes units, not precision."
-    if spreads[1] is None:
-        reason = "The sum below may be zero, the one above may not: turn the quotient over."
+    units = f"Multiplying the numerator by {scale:.4g} makes both sums equally large; it changes units, not precision."
+    if ratios[1] is None:
+        reason = "The denominator can be zero, the numerator cannot: invert the quotient."
         return Advice(0.0, swap=True, scale=scale, gain=float("inf"), reasons=(reason, units))
-    if spreads[0] is None:
-        reason = "The sum below cannot be zero, the one above can: leave them where they are."
+    if ratios[0] is None:
+        reason = "The numerator can be zero, the denominator cannot: keep the quotient as it is."
         return Advice(0.0, swap=False, scale=scale, gain=1.0, reasons=(reason, units))
-    return _ordered(spreads[0], spreads[1], scale, units)
+    return _ordered(ratios[0], ratios[1], scale, units)
 
 
 def _ordered(numerator: float, denominator: float, scale: float, units: str) -> Advice:
@@ -97,7 +97,7 @@ def _relative(numerator: float, denominator: float) -> float:
     return numerator * (1 + denominator) / (1 + numerator)
 
 
-def _spread(low: float, high: float) -> float | None:
+def _ratio_of_ends(low: float, high: float) -> float | None:
     """Return the ratio of the ends; None if zero lies between them."""
     if low > 0 or high < 0:
         return max(abs(low), abs(high)) / min(abs(low), abs(high))

@@ -42,16 +42,16 @@ def unknown_size(
         mechanism: `laplace`, `gaussian` (the classic calibration, as published) or `analytic`.
 
     Example:
-        >>> found = unknown_size(epsilon_count=0.05, beta=0.05, lower=1, upper=10)
-        >>> found.min_count, round(found.epsilon_sum, 4)
+        >>> tuning = unknown_size(epsilon_count=0.05, beta=0.05, lower=1, upper=10)
+        >>> tuning.min_count, round(tuning.epsilon_sum, 4)
         (660, 0.6111)
     """
-    asked = ask(lower, upper, gamma, mechanism)
+    question = ask(lower, upper, gamma, mechanism)
     betas = probabilities("beta", beta)
     of_count = error_bound(1.0, epsilon_count, delta, betas, mechanism, "epsilon_count")
-    count = np.ceil(of_count * (1 + asked.gamma) / asked.gamma)
+    count = np.ceil(of_count * (1 + question.gamma) / question.gamma)
     epsilons, deltas = budgets("epsilon_count", epsilon_count, delta, mechanism)
-    sums = epsilon_sums(asked, epsilons, deltas)
+    sums = epsilon_sums(question, epsilons, deltas)
     _provable(sums, mechanism)
     epsilons_of_sums = tuple(plain(epsilon) for epsilon in sums)
     return Tuning(
@@ -110,13 +110,13 @@ def known_size(
     return tuning
 
 
-def epsilon_sums(asked: Ask, epsilon_count: Floats, delta: Floats) -> tuple[Floats, ...]:
-    """For each sum, the smallest epsilon that meets Proposition 3.5."""
-    factor = (1 + asked.gamma) / (1 - asked.gamma)
-    if asked.mechanism != "analytic":
-        return tuple(spread * epsilon_count * factor * (1 + ROUNDING) for spread in asked.spreads)
-    noise = unit_noise(asked.mechanism, epsilon_count, delta) * (1 - ROUNDING)
-    return tuple(unit_epsilon(asked.mechanism, noise / (spread * factor), delta) for spread in asked.spreads)
+def epsilon_sums(question: Ask, epsilon_count: Floats, delta: Floats) -> tuple[Floats, ...]:
+    """Return the smallest epsilon of each sum that meets Proposition 3.5."""
+    factor = (1 + question.gamma) / (1 - question.gamma)
+    if question.mechanism != "analytic":
+        return tuple(ratio * epsilon_count * factor * (1 + ROUNDING) for ratio in question.budget_ratios)
+    noise = unit_noise(question.mechanism, epsilon_count, delta) * (1 - ROUNDING)
+    return tuple(unit_epsilon(question.mechanism, noise / (ratio * factor), delta) for ratio in question.budget_ratios)
 
 
 def _provable(epsilons: tuple[Floats, ...], mechanism: Mechanism) -> None:
@@ -168,15 +168,15 @@ def split_budget(
         >>> [f"{total:.2e}" for total in table["epsilon_total"].to_pylist()], table["feasible"].to_pylist()
         (['5.37e-02', '5.37e-03'], [False, True])
     """
-    asked = ask(lower, upper, gamma, mechanism)
-    if any(ends.ndim for ends in (*asked.lowers, *asked.uppers, asked.gamma)):
+    question = ask(lower, upper, gamma, mechanism)
+    if any(ends.ndim for ends in (*question.lowers, *question.uppers, question.gamma)):
         raise ParameterError(
             "A split has one range and one gamma; its grid is sizes by budgets.", code="parameter-number"
         )
     limits, rows = np.meshgrid(_listed("epsilons", epsilons), _listed("sizes", sizes), indexing="ij")
-    share = _delta(delta, asked)
-    for_count = _count(rows.ravel(), asked, probabilities("beta", beta) / asked.parts, share)
-    for_sums = epsilon_sums(asked, for_count, share)
+    share = _delta(delta, question)
+    for_count = _count(rows.ravel(), question, probabilities("beta", beta) / question.parts, share)
+    for_sums = epsilon_sums(question, for_count, share)
     total = for_count + sum(for_sums)
     provable = mechanism != "gaussian" or np.all([epsilon < 1 for epsilon in (for_count, *for_sums)], axis=0)
     return pa.table(
@@ -191,19 +191,19 @@ def split_budget(
     )
 
 
-def _count(rows: Floats, asked: Ask, beta: Floats, delta: Floats) -> Floats:
+def _count(rows: Floats, question: Ask, beta: Floats, delta: Floats) -> Floats:
     """The smallest epsilon with which a count of this many rows is precise enough (Proposition 3.2)."""
-    noise = rows * asked.gamma / (1 + asked.gamma) / reach(asked.mechanism, beta)
-    return unit_epsilon(asked.mechanism, noise * (1 - ROUNDING), delta)
+    noise = rows * question.gamma / (1 + question.gamma) / reach(question.mechanism, beta)
+    return unit_epsilon(question.mechanism, noise * (1 - ROUNDING), delta)
 
 
-def _delta(delta: float, asked: Ask) -> Floats:
+def _delta(delta: float, question: Ask) -> Floats:
     """The delta of each release."""
-    if asked.mechanism == "laplace":
+    if question.mechanism == "laplace":
         if np.any(whole := reals("delta", delta)):
             raise ParameterError("Laplace noise has no delta, so delta must be 0.", code="parameter-delta")
         return whole
-    return probabilities("delta", delta) / asked.parts
+    return probabilities("delta", delta) / question.parts
 
 
 def _sums(epsilons: Sequence[Floats]) -> Floats | pa.Array:

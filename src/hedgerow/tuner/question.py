@@ -47,13 +47,13 @@ class Ask:
         return 1 + len(self.lowers)
 
     @property
-    def spreads(self) -> tuple[Floats, ...]:
-        """For each sum, how many times more of the budget it needs than the count, up to the factor of gamma.
+    def budget_ratios(self) -> tuple[Floats, ...]:
+        """Return how many times the budget of the count each sum needs, up to the factor of gamma.
 
         For ranges that keep away from zero upper / lower, as in Russo et al. (2025). Elsewhere no noise is small beside
         every possible sum; it is measured against the largest value instead, which makes it 1.
         """
-        return tuple(_spread(low, high) for low, high in zip(self.lowers, self.uppers, strict=True))
+        return tuple(_ratio_of_ends(low, high) for low, high in zip(self.lowers, self.uppers, strict=True))
 
 
 def ask(lower: ArrayLike, upper: ArrayLike, gamma: ArrayLike, mechanism: Mechanism) -> Ask:
@@ -64,21 +64,21 @@ def ask(lower: ArrayLike, upper: ArrayLike, gamma: ArrayLike, mechanism: Mechani
         raise ParameterError(
             "lower and upper must both be single, or both be pairs.",
             code="parameter-pair",
-            hint="A pair belongs to a quotient of two sums: the one above, and the one below.",
+            hint="A pair is for a quotient of two sums: numerator and denominator.",
         )
     lowers = pair("lower", lower) if pairs[0] else (lower,)
     uppers = pair("upper", upper) if pairs[1] else (upper,)
     ranges_of_sums = [ranges(low, high) for low, high in zip(lowers, uppers, strict=True)]
     if len(ranges_of_sums) == 2 and np.any((ranges_of_sums[1][0] <= 0) & (ranges_of_sums[1][1] >= 0)):
         raise ParameterError(
-            "The range of the sum below contains 0, so the quotient may not exist.",
+            "The range of the denominator contains 0, so the quotient may not exist.",
             code="parameter-range",
-            hint="Put the other sum below, or a count.",
+            hint="Exchange the two sums, or divide by a count.",
         )
     lows, highs = zip(*ranges_of_sums, strict=True)
     return Ask(tuple(lows), tuple(highs), probabilities("gamma", gamma), mechanism)
 
 
-def _spread(lower: Floats, upper: Floats) -> Floats:
+def _ratio_of_ends(lower: Floats, upper: Floats) -> Floats:
     nearest = np.maximum(lower, -upper)
     return np.where(nearest > 0, largest(lower, upper) / np.where(nearest > 0, nearest, 1.0), 1.0)

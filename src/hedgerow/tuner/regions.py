@@ -27,7 +27,7 @@ def applicability(
     mechanism: Mechanism = "laplace",
     most: tuple[float, float] = (1.0, 10.0),
 ) -> pa.Table:
-    """For each number of rows and each range of values, the lower edge of the region in which the conditions hold.
+    """Return the lower edge of the region in which the conditions hold, for each number of rows and range of values.
 
     A region begins where the count is precise enough with probability 1 - beta (Proposition 3.2), and has above its
     edge every epsilon of the sum that Proposition 3.5 allows (Figures 3 and 4 of Russo et al. 2025).
@@ -61,24 +61,28 @@ def applicability(
     return pa.concat_tables(edges) if edges else _table(0.0, "", np.zeros(0), np.zeros(0))
 
 
-def _edge(size: float, ends: tuple[float, float], asked: Ask, beta: Floats, delta: Floats, maximum: Floats) -> pa.Table:
-    noise = size * asked.gamma / (1 + asked.gamma) / reach(asked.mechanism, beta)
-    first = float(unit_epsilon(asked.mechanism, noise, delta))
-    counts = np.linspace(first, _last(asked, first, delta, maximum), POINTS)
-    sums = epsilon_sums(asked, counts, delta)[0]
+def _edge(
+    size: float, ends: tuple[float, float], question: Ask, beta: Floats, delta: Floats, maximum: Floats
+) -> pa.Table:
+    noise = size * question.gamma / (1 + question.gamma) / reach(question.mechanism, beta)
+    first = float(unit_epsilon(question.mechanism, noise, delta))
+    counts = np.linspace(first, _last(question, first, delta, maximum), POINTS)
+    sums = epsilon_sums(question, counts, delta)[0]
     if first >= maximum[0] or sums[0] >= maximum[1]:
         counts = sums = np.zeros(0)
     return _table(size, f"{ends[0]:g} to {ends[1]:g}", counts, sums)
 
 
-def _last(asked: Ask, first: float, delta: Floats, maximum: Floats) -> float:
+def _last(question: Ask, first: float, delta: Floats, maximum: Floats) -> float:
     """The largest epsilon of the count for which that of the sum is not too large; `first` if there is none."""
     low, high = first, max(first, float(maximum[0]))
-    if epsilon_sums(asked, np.asarray(high), delta)[0] <= maximum[1]:
+    if epsilon_sums(question, np.asarray(high), delta)[0] <= maximum[1]:
         return high
     for _ in range(50):
         middle = (low + high) / 2
-        low, high = (middle, high) if epsilon_sums(asked, np.asarray(middle), delta)[0] <= maximum[1] else (low, middle)
+        low, high = (
+            (middle, high) if epsilon_sums(question, np.asarray(middle), delta)[0] <= maximum[1] else (low, middle)
+        )
     return low
 
 

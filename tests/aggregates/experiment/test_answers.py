@@ -10,7 +10,7 @@ both = pytest.mark.parametrize("mechanism", ["gaussian", "laplace"])
 
 
 def moments(answer):
-    return [each for each in answer.receipt.mechanisms if each.measure.startswith("moments of")]
+    return [release for release in answer.receipt.mechanisms if release.measure.startswith("moments of")]
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def test_both_arms_have_the_noise_of_one(users, mechanism):
     compared = users.sql("SELECT AVG_LIFT(spent, arm = 'B') AS l FROM users", mechanism=mechanism)
     alone = users.sql("SELECT VAR_POP(spent) AS v FROM users", mechanism=mechanism)
     assert len(moments(compared)) == 2 * len(moments(alone))
-    (scale,), (one,) = ({each.scale for each in moments(answer)} for answer in (compared, alone))
+    (scale,), (one,) = ({release.scale for release in moments(answer)} for answer in (compared, alone))
     assert scale == pytest.approx(one, rel=1e-9)
 
 

@@ -8,8 +8,10 @@ from hedgerow.distributions import Gaussian, Laplace
 from hedgerow.error_bars.intervals.interval import Interval
 from hedgerow.error_bars.propagation.comparisons import adjust_p_values, holm
 from hedgerow.statistics.moments import BERNSTEIN, Moments, lambda_family
+from hedgerow.statistics.two_by_two.arms import Arm, disjoint_counts
 from hedgerow.statistics.two_by_two.averages import compare_averages
 from hedgerow.statistics.two_by_two.curves import RISK_DIFFERENCE, AverageRatioCurve
+from hedgerow.statistics.two_by_two.score import Score
 
 FALSE_ALARM = 1e-9
 BETA = 0.05
@@ -71,6 +73,42 @@ def test_noise_that_is_not_stated_is_noticed():
     arms, means = zip(drawn(250, 0.2, law[1], law, 0.5), drawn(250, 0.3, law[1], law, 0.5), strict=True)
     bounds, _ = compare_averages(arms, RISK_DIFFERENCE, BETA, population=False)
     assert stats.binom.sf(misses(bounds, means[0] - means[1]) - 1, EXPERIMENTS, BETA) < FALSE_ALARM
+
+
+METRICS, LOTS = 4, 40_000
+
+
+def p_values_without_difference(noise, more=1.0):
+    """p-values of several rates that are equal in both arms; half of the people are the same for all metrics.
+
+    `more` is the part by which the noise is larger than the test is told.
+    """
+    people, rate, arms = 2000, 0.1, []
+    for _ in range(2):
+        outcomes = random.binomial(people // 2, rate, LOTS) + random.binomial(people // 2, rate, (METRICS, LOTS))
+        draw = random.normal if isinstance(noise, Gaussian) else random.laplace
+        scale = more * (noise.sigma if isinstance(noise, Gaussian) else noise.scale)
+        counts, rest = (exact + draw(0.0, scale, (METRICS, LOTS)) for exact in (outcomes, people - outcomes))
+        arms.append(Arm(counts.ravel(), (counts + rest).ravel(), disjoint_counts(noise, noise)))
+    return Score(arms[0], arms[1], RISK_DIFFERENCE).p_value(np.zeros(METRICS * LOTS)).reshape(METRICS, LOTS)
+
+
+def is_as_rare_as(hits, level):
+    return stats.binom.sf(int(np.sum(hits)) - 1, LOTS, level) > FALSE_ALARM
+
+
+@pytest.mark.parametrize("noise", [Gaussian(30.0), Laplace(20.0)])
+def test_without_a_difference_small_p_values_are_as_rare_as_they_say(noise):
+    """Also at the levels of which Holm makes use; the noise is larger than what chance adds, so that it matters."""
+    for p_values in p_values_without_difference(noise):
+        assert all(is_as_rare_as(p_values <= level, level) for level in (0.2, 0.05, 0.0125, 0.002))
+    assert not is_as_rare_as(p_values_without_difference(noise, 1.3)[0] <= 0.0125, 0.0125)
+
+
+def test_holm_finds_something_where_nothing_is_as_seldom_as_it_says():
+    p_values = p_values_without_difference(Laplace(20.0))
+    assert is_as_rare_as([min(holm(list(column))) <= 0.05 for column in p_values.T], 0.05)
+    assert not is_as_rare_as(p_values.min(axis=0) <= 0.05, 0.05), "unadjusted p-values are noticed"
 
 
 def test_holm_is_as_published():

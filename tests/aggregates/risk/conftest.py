@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 FALSE_ALARM = 1e-9
-"""How often a test of randomness may fail where nothing is wrong."""
+"""False-alarm rate of a test of randomness."""
 
 PEOPLE = "u BIGINT PRIMARY KEY, g INTEGER NOT NULL, ill BOOLEAN, smokes BOOLEAN"
 DRAWN = (

@@ -1,4 +1,4 @@
-"""How answers show them: held back, given again, as JSON and Arrow, to people; and before: quotes."""
+"""Answers with comparisons of two groups: held back, given again, as JSON, Arrow and text; and their quotes."""
 
 import json
 import math

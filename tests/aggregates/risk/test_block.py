@@ -8,13 +8,13 @@ COLUMNS = ("s0", "s1", "s2", "s3")
 
 
 def counts(answer):
-    return [each for each in answer.receipt.mechanisms if each.measure.startswith("rows where")]
+    return [release for release in answer.receipt.mechanisms if release.measure.startswith("rows where")]
 
 
 def integers(db, text):
     """The four exact integers of each group, which the statement sums, in units of a row times a weight of 2^bits."""
     actual = db.owner.execute(text)
-    names = [each[0] for each in actual.description]
+    names = [column[0] for column in actual.description]
     keys = [place for place, name in enumerate(names) if name.startswith("k")]
     places = [names.index(name) for name in COLUMNS]
     return {tuple(row[i] for i in keys): [int(row[i]) for i in places] for row in actual.fetchall()}
@@ -34,9 +34,9 @@ def test_there_are_four_counts_with_the_noise_of_one(clinic, ask, mechanism):
         ask(db, "SELECT g, COUNT(*) FILTER (WHERE ill) FROM t GROUP BY g", mechanism=mechanism, epsilon=0.5)
     )
     assert len(four) == 4
-    assert {each.scale for each in four} == {one.scale}
-    assert {each.sensitivity for each in four} == {1.0}
-    assert {each.kind for each in four} == {mechanism}
+    assert {release.scale for release in four} == {one.scale}
+    assert {release.sensitivity for release in four} == {1.0}
+    assert {release.kind for release in four} == {mechanism}
 
 
 def test_all_statistics_of_the_same_people_share_the_counts(clinic, ask):
@@ -44,7 +44,7 @@ def test_all_statistics_of_the_same_people_share_the_counts(clinic, ask):
     several = "RELATIVE_RISK(ill, smokes), LIFT(ill, smokes), ODDS_RATIO(ill, smokes), RISK_DIFFERENCE(ill, smokes)"
     answer = ask(db, f"SELECT g, {several} FROM t GROUP BY g", epsilon=0.5)
     alone = ask(db, QUERY, epsilon=0.5)
-    assert [each.scale for each in counts(answer)] == [each.scale for each in counts(alone)]
+    assert [release.scale for release in counts(answer)] == [release.scale for release in counts(alone)]
     risk, lift, *_ = (answer[name] for name in answer.columns[1:])
     assert lift == pytest.approx([value - 1 for value in risk])
 
@@ -71,7 +71,7 @@ def test_one_person_with_many_rows_moves_all_counts_by_three_rows_in_all(visits,
     changes = moved(before, integers(db, text))
     assert 0 < sum(changes) <= 3 * one_row
     assert sum(changes) > (min(rows, 3) - 1e-6) * one_row
-    assert {each.sensitivity for each in offer.mechanisms if each.measure.startswith("rows where")} == {3.0}
+    assert {release.sensitivity for release in offer.mechanisms if release.measure.startswith("rows where")} == {3.0}
 
 
 def _weight(db, text, before):

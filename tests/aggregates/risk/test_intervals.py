@@ -15,7 +15,7 @@ TRUE = {
 }
 ALL = ", ".join(f"{name}(ill, smokes) AS {name}" for name in TRUE)
 SLACK = 0.01
-"""How much less often than stated an interval of the library may hold at the sizes here."""
+"""The largest allowed shortfall of an interval's coverage at the sizes here."""
 
 
 @both

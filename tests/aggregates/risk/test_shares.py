@@ -10,7 +10,7 @@ SHARE = "SELECT g, COUNT(*) FILTER (WHERE ill) / COUNT(*) AS share FROM t GROUP 
 
 
 def counts(answer):
-    return [each for each in answer.receipt.mechanisms if each.measure.startswith("rows where")]
+    return [release for release in answer.receipt.mechanisms if release.measure.startswith("rows where")]
 
 
 @both
@@ -20,7 +20,7 @@ def test_a_share_costs_what_one_count_costs(clinic, ask, mechanism):
     share = ask(db, SHARE, **options)
     (one,) = counts(ask(db, "SELECT g, COUNT(*) FILTER (WHERE ill) AS n FROM t GROUP BY g", **options))
     assert len(counts(share)) == 2
-    assert {each.scale for each in counts(share)} == {one.scale}
+    assert {release.scale for release in counts(share)} == {one.scale}
 
 
 @pytest.mark.parametrize("ill", ["TRUE", "FALSE", "NULL"])
@@ -72,11 +72,11 @@ def test_rows_of_a_person_are_halved_as_well(visits, ask, mechanism):
 def test_with_more_measures_the_whole_count_keeps_its_own_noise(clinic, ask):
     db = clinic(groups=2, size=300)
     query = "SELECT g, COUNT(*) FILTER (WHERE ill) / COUNT(*), COUNT(*) FILTER (WHERE smokes) FROM t GROUP BY g"
-    measures = {each.measure for each in ask(db, query, epsilon=1.0).receipt.mechanisms}
+    measures = {release.measure for release in ask(db, query, epsilon=1.0).receipt.mechanisms}
     assert {"people", "rows where ill", "rows where smokes"} <= measures
 
 
 def test_a_count_that_the_selection_gives_anyway_is_not_bought(clinic, ask):
     db = clinic(groups=2, size=300, min_frequency=5)
     answer = ask(db, "SELECT g, COUNT(*) FILTER (WHERE ill) AS a, COUNT(*) AS n FROM t GROUP BY g", epsilon=1.0)
-    assert [each.measure for each in counts(answer)] == ["rows where ill"]
+    assert [release.measure for release in counts(answer)] == ["rows where ill"]

@@ -178,7 +178,7 @@ def views(session):
 
 
 def kept(owner):
-    """How many steps Spark still holds in its memory, for all of its sessions."""
+    """Return the number of steps that Spark still holds in its memory, for all of its sessions."""
     entries = 0 if owner._jsparkSession.sharedState().cacheManager().isEmpty() else 1
     return entries + owner._jsc.getPersistentRDDs().size()
 

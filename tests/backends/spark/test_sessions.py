@@ -100,11 +100,11 @@ def test_hostile_settings_change_no_integer_and_are_not_changed(owner, hostile, 
 
 
 def test_two_threads_ask_at_once(owner, hostile, pair):
-    asked, expected = [MEDIANS, JOINED], []
-    for text in asked:
+    queries, expected = [MEDIANS, JOINED], []
+    for text in queries:
         (one,) = planned(pair.duckdb_schema, text)
         expected.append(measured(pair.duckdb, one))
-    actual, ready = {}, threading.Barrier(len(asked))
+    actual, ready = {}, threading.Barrier(len(queries))
 
     def ask(text):
         (one,) = planned(pair.schema, text)
@@ -112,12 +112,12 @@ def test_two_threads_ask_at_once(owner, hostile, pair):
         actual[text] = measured(pair.engine, one)
 
     with nothing_left(owner, hostile):
-        threads = [threading.Thread(target=ask, args=(text,)) for text in asked]
+        threads = [threading.Thread(target=ask, args=(text,)) for text in queries]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-    assert [actual.get(text) for text in asked] == expected
+    assert [actual.get(text) for text in queries] == expected
 
 
 def test_a_statement_can_be_cancelled_and_the_session_works_afterwards(owner, backend):
@@ -129,12 +129,12 @@ def test_a_statement_can_be_cancelled_and_the_session_works_afterwards(owner, ba
         raised.append(caught.value.code)
 
     with nothing_left(owner, session):
-        asking = threading.Thread(target=ask)
-        asking.start()
-        while asking.is_alive():
+        thread = threading.Thread(target=ask)
+        thread.start()
+        while thread.is_alive():
             if works(owner):
                 backend.cancel()
-            asking.join(0.05)
+            thread.join(0.05)
     assert raised == ["cancelled"]
     assert counted(backend, "SELECT COUNT(*) AS n FROM regions") == [5]
 

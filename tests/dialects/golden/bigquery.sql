@@ -416,36 +416,11 @@ WHERE t0.`id` IS NOT NULL AND (BIGNUMERIC '9.99' < t1.`price`) AND (COLLATE(t0.`
 parts AS (SELECT k0, o, COUNT(*) AS n, COUNT(*) AS p0
 FROM private_rows
 GROUP BY 1, 2),
-sized AS (SELECT o, COUNT(*) AS touched, SUM(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGNUMERIC)) AS q
-FROM parts
+gaps AS (SELECT k0, o, p0, 1073741824 AS u, CASE WHEN n > 20 THEN 1073741824 - DIV(1073741824 * (CASE WHEN n < 20 THEN n ELSE 20 END), n) END AS gap
+FROM parts),
+weighted AS (SELECT k0, COUNT(*) AS owners, COALESCE(CAST(SUM(p0) AS BIGNUMERIC), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS BIGNUMERIC) * p0), 0) AS s0, COUNT(*) AS units
+FROM gaps
 GROUP BY 1),
-heavy AS (SELECT o, touched, CASE WHEN q <= 400 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt((4.611686018427388e+20) / CAST(q AS FLOAT64))) AS INT64) AS BIGNUMERIC) * CAST(floor(sqrt((4.611686018427388e+20) / CAST(q AS FLOAT64))) AS INT64) * q > CAST('461168601842738790400' AS BIGNUMERIC) THEN CAST(floor(sqrt((4.611686018427388e+20) / CAST(q AS FLOAT64))) AS INT64) - 1 ELSE CAST(floor(sqrt((4.611686018427388e+20) / CAST(q AS FLOAT64))) AS INT64) END END AS u
-FROM sized
-WHERE touched > 1 OR q > 400),
-light AS (SELECT parts.k0 AS k0, parts.o AS o, 1073741824 - DIV(COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END), n) AS gap
-FROM parts
-LEFT JOIN heavy ON parts.o = heavy.o
-WHERE n > 20 OR u < 1073741824),
-counted AS (SELECT parts.k0 AS k0, COUNT(*) AS owners
-FROM parts
-GROUP BY 1),
-dropped AS (SELECT k0, COUNT(*) AS lost
-FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY TO_HEX(MD5(CONCAT('00000000000000000000000000000000', '|', COALESCE(CAST(o AS STRING), '~'), '|', COALESCE(COLLATE(k0, ''), '~')))), k0 ASC NULLS LAST) AS place
-FROM (SELECT parts.o AS o, parts.k0 AS k0
-FROM parts JOIN heavy ON parts.o = heavy.o
-WHERE touched > 1) AS touching) AS ranked
-WHERE place > 1
-GROUP BY 1),
-totals AS (SELECT k0, CAST(SUM(p0) AS BIGNUMERIC) AS t0
-FROM parts
-GROUP BY 1),
-surplus AS (SELECT parts.k0 AS k0, SUM(CAST(gap AS BIGNUMERIC) * p0) AS m0
-FROM parts JOIN light ON parts.o = light.o AND COALESCE(COLLATE(parts.k0, ''), '') = COALESCE(COLLATE(light.k0, ''), '') AND CASE WHEN parts.k0 IS NULL THEN 1 ELSE 0 END = CASE WHEN light.k0 IS NULL THEN 1 ELSE 0 END
-GROUP BY 1),
-weighted AS (SELECT counted.k0 AS k0, owners, owners - COALESCE(lost, 0) AS units, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
-FROM counted
-LEFT JOIN dropped ON COALESCE(COLLATE(counted.k0, ''), '') = COALESCE(COLLATE(dropped.k0, ''), '') AND CASE WHEN counted.k0 IS NULL THEN 1 ELSE 0 END = CASE WHEN dropped.k0 IS NULL THEN 1 ELSE 0 END JOIN totals ON COALESCE(COLLATE(counted.k0, ''), '') = COALESCE(COLLATE(totals.k0, ''), '') AND CASE WHEN counted.k0 IS NULL THEN 1 ELSE 0 END = CASE WHEN totals.k0 IS NULL THEN 1 ELSE 0 END
-LEFT JOIN surplus ON COALESCE(COLLATE(counted.k0, ''), '') = COALESCE(COLLATE(surplus.k0, ''), '') AND CASE WHEN counted.k0 IS NULL THEN 1 ELSE 0 END = CASE WHEN surplus.k0 IS NULL THEN 1 ELSE 0 END),
 bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
 FROM weighted)
 SELECT k0, units, all_keys, s0
@@ -460,28 +435,11 @@ FROM private_rows JOIN hedgerow_selected ON COALESCE(COLLATE(private_rows.k0, ''
 parts AS (SELECT hedgerow_place, o, COUNT(*) AS n, COUNT(*) AS p0
 FROM kept_rows
 GROUP BY 1, 2),
-sized AS (SELECT o, COUNT(*) AS touched, SUM(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGNUMERIC)) AS q
-FROM parts
-GROUP BY 1),
-heavy AS (SELECT o, touched, CASE WHEN q <= 400 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt((4.611686018427388e+20) / CAST(q AS FLOAT64))) AS INT64) AS BIGNUMERIC) * CAST(floor(sqrt((4.611686018427388e+20) / CAST(q AS FLOAT64))) AS INT64) * q > CAST('461168601842738790400' AS BIGNUMERIC) THEN CAST(floor(sqrt((4.611686018427388e+20) / CAST(q AS FLOAT64))) AS INT64) - 1 ELSE CAST(floor(sqrt((4.611686018427388e+20) / CAST(q AS FLOAT64))) AS INT64) END END AS u
-FROM sized
-WHERE touched > 1 OR q > 400),
-light AS (SELECT parts.hedgerow_place AS hedgerow_place, parts.o AS o, 1073741824 - DIV(COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END), n) AS gap
-FROM parts
-LEFT JOIN heavy ON parts.o = heavy.o
-WHERE n > 20 OR u < 1073741824),
-counted AS (SELECT parts.hedgerow_place AS hedgerow_place, COUNT(*) AS owners
-FROM parts
-GROUP BY 1),
-totals AS (SELECT hedgerow_place, CAST(SUM(p0) AS BIGNUMERIC) AS t0
-FROM parts
-GROUP BY 1),
-surplus AS (SELECT parts.hedgerow_place AS hedgerow_place, SUM(CAST(gap AS BIGNUMERIC) * p0) AS m0
-FROM parts JOIN light ON parts.o = light.o AND COALESCE(parts.hedgerow_place, 0) = COALESCE(light.hedgerow_place, 0) AND CASE WHEN parts.hedgerow_place IS NULL THEN 1 ELSE 0 END = CASE WHEN light.hedgerow_place IS NULL THEN 1 ELSE 0 END
-GROUP BY 1),
-weighted AS (SELECT counted.hedgerow_place AS hedgerow_place, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
-FROM counted JOIN totals ON COALESCE(counted.hedgerow_place, 0) = COALESCE(totals.hedgerow_place, 0) AND CASE WHEN counted.hedgerow_place IS NULL THEN 1 ELSE 0 END = CASE WHEN totals.hedgerow_place IS NULL THEN 1 ELSE 0 END
-LEFT JOIN surplus ON COALESCE(counted.hedgerow_place, 0) = COALESCE(surplus.hedgerow_place, 0) AND CASE WHEN counted.hedgerow_place IS NULL THEN 1 ELSE 0 END = CASE WHEN surplus.hedgerow_place IS NULL THEN 1 ELSE 0 END)
+gaps AS (SELECT hedgerow_place, o, p0, 1073741824 AS u, CASE WHEN n > 20 THEN 1073741824 - DIV(1073741824 * (CASE WHEN n < 20 THEN n ELSE 20 END), n) END AS gap
+FROM parts),
+weighted AS (SELECT hedgerow_place, COUNT(*) AS owners, COALESCE(CAST(SUM(p0) AS BIGNUMERIC), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS BIGNUMERIC) * p0), 0) AS s0
+FROM gaps
+GROUP BY 1)
 SELECT hedgerow_place, s0
 FROM weighted;
 

@@ -1,7 +1,7 @@
 -- one row for each person, and no keys
 SELECT COUNT(*), AVG(income), SUM(age) FROM customers WHERE vip AND age > 17;
 -- first pass
-SELECT COUNT(*) AS units, countIf((t0.`income` IS NOT NULL) AND (NOT isNaN(t0.`income`))) AS s0, COALESCE(sumOrNull(toInt128(if(isNull(CASE WHEN isNaN(toFloat64(t0.`income`)) THEN NULL WHEN (toFloat64(t0.`income`) - (125000.0e0)) * (16777216.0e0) + (0.5e0) < (-2097152000000.0e0) THEN (-2097152000000.0e0) WHEN (toFloat64(t0.`income`) - (125000.0e0)) * (16777216.0e0) + (0.5e0) >= (2097152000000.0e0) THEN (2097152000000.0e0) ELSE floor((toFloat64(t0.`income`) - (125000.0e0)) * (16777216.0e0) + (0.5e0)) END), NULL, CAST(ifNull(CASE WHEN isNaN(toFloat64(t0.`income`)) THEN NULL WHEN (toFloat64(t0.`income`) - (125000.0e0)) * (16777216.0e0) + (0.5e0) < (-2097152000000.0e0) THEN (-2097152000000.0e0) WHEN (toFloat64(t0.`income`) - (125000.0e0)) * (16777216.0e0) + (0.5e0) >= (2097152000000.0e0) THEN (2097152000000.0e0) ELSE floor((toFloat64(t0.`income`) - (125000.0e0)) * (16777216.0e0) + (0.5e0)) END, 0e0) AS Int64)))), 0) AS s1, COALESCE(sumOrNull(toInt128(if(isNull(CASE WHEN (toFloat64(t0.`age`) - (0.0e0)) * (1.0e0) + (0.5e0) < (0.0e0) THEN (0.0e0) WHEN (toFloat64(t0.`age`) - (0.0e0)) * (1.0e0) + (0.5e0) >= (120.0e0) THEN (120.0e0) ELSE floor((toFloat64(t0.`age`) - (0.0e0)) * (1.0e0) + (0.5e0)) END), NULL, CAST(ifNull(CASE WHEN (toFloat64(t0.`age`) - (0.0e0)) * (1.0e0) + (0.5e0) < (0.0e0) THEN (0.0e0) WHEN (toFloat64(t0.`age`) - (0.0e0)) * (1.0e0) + (0.5e0) >= (120.0e0) THEN (120.0e0) ELSE floor((toFloat64(t0.`age`) - (0.0e0)) * (1.0e0) + (0.5e0)) END, 0e0) AS Int32)))), 0) AS s2
+SELECT COUNT(*) AS units, countIf((t0.`income` IS NOT NULL) AND (NOT isNaN(t0.`income`))) AS s0, COALESCE(sumOrNull(toInt128(if(isNull(CASE WHEN isNaN(toFloat64(t0.`income`)) THEN NULL WHEN (toFloat64(t0.`income`) - (125000.0e0)) * (16777216.0e0) + (0.5e0) < (-2097152000000.0e0) THEN (-2097152000000.0e0) WHEN (toFloat64(t0.`income`) - (125000.0e0)) * (16777216.0e0) + (0.5e0) >= (2097152000000.0e0) THEN (2097152000000.0e0) ELSE floor((toFloat64(t0.`income`) - (125000.0e0)) * (16777216.0e0) + (0.5e0)) END), NULL, CAST(ifNull(CASE WHEN isNaN(toFloat64(t0.`income`)) THEN NULL WHEN (toFloat64(t0.`income`) - (125000.0e0)) * (16777216.0e0) + (0.5e0) < (-2097152000000.0e0) THEN (-2097152000000.0e0) WHEN (toFloat64(t0.`income`) - (125000.0e0)) * (16777216.0e0) + (0.5e0) >= (2097152000000.0e0) THEN (2097152000000.0e0) ELSE floor((toFloat64(t0.`income`) - (125000.0e0)) * (16777216.0e0) + (0.5e0)) END, 0e0) AS Int64)))), 0) AS s1, COALESCE(sumOrNull(toInt128((CAST(CASE WHEN t0.`age` < 0 THEN 0 WHEN t0.`age` > 120 THEN 120 ELSE t0.`age` END AS Int32)))), 0) AS s2
 FROM `customers` AS t0
 WHERE t0.`id` IS NOT NULL AND t0.`vip` AND (t0.`age` > 17);
 
@@ -332,7 +332,7 @@ FROM chosen;
 -- owners along a path
 SELECT colour, SUM(pieces) FROM items GROUP BY colour;
 -- first pass
-WITH private_rows AS MATERIALIZED (SELECT toValidUTF8(CAST(t0.`colour` AS String)) AS k0, t1.`customer_id` AS o, if(isNull(CASE WHEN (toFloat64(t0.`pieces`) - (0.0e0)) * (1.0e0) + (0.5e0) < (1.0e0) THEN (1.0e0) WHEN (toFloat64(t0.`pieces`) - (0.0e0)) * (1.0e0) + (0.5e0) >= (100.0e0) THEN (100.0e0) ELSE floor((toFloat64(t0.`pieces`) - (0.0e0)) * (1.0e0) + (0.5e0)) END), NULL, CAST(ifNull(CASE WHEN (toFloat64(t0.`pieces`) - (0.0e0)) * (1.0e0) + (0.5e0) < (1.0e0) THEN (1.0e0) WHEN (toFloat64(t0.`pieces`) - (0.0e0)) * (1.0e0) + (0.5e0) >= (100.0e0) THEN (100.0e0) ELSE floor((toFloat64(t0.`pieces`) - (0.0e0)) * (1.0e0) + (0.5e0)) END, 0e0) AS Int32)) AS x0
+WITH private_rows AS MATERIALIZED (SELECT toValidUTF8(CAST(t0.`colour` AS String)) AS k0, t1.`customer_id` AS o, (CAST(CASE WHEN t0.`pieces` < 1 THEN 1 WHEN t0.`pieces` > 100 THEN 100 ELSE t0.`pieces` END AS Int32)) AS x0
 FROM `items` AS t0 JOIN `orders` AS t1 ON (t0.`order_id` = t1.`id`)
 WHERE t1.`customer_id` IS NOT NULL),
 parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n
@@ -374,7 +374,7 @@ SELECT k0, units, all_keys, s0
 FROM bounded
 WHERE units >= 10;
 -- measure
-WITH private_rows AS MATERIALIZED (SELECT toValidUTF8(CAST(t0.`colour` AS String)) AS k0, t1.`customer_id` AS o, if(isNull(CASE WHEN (toFloat64(t0.`pieces`) - (0.0e0)) * (1.0e0) + (0.5e0) < (1.0e0) THEN (1.0e0) WHEN (toFloat64(t0.`pieces`) - (0.0e0)) * (1.0e0) + (0.5e0) >= (100.0e0) THEN (100.0e0) ELSE floor((toFloat64(t0.`pieces`) - (0.0e0)) * (1.0e0) + (0.5e0)) END), NULL, CAST(ifNull(CASE WHEN (toFloat64(t0.`pieces`) - (0.0e0)) * (1.0e0) + (0.5e0) < (1.0e0) THEN (1.0e0) WHEN (toFloat64(t0.`pieces`) - (0.0e0)) * (1.0e0) + (0.5e0) >= (100.0e0) THEN (100.0e0) ELSE floor((toFloat64(t0.`pieces`) - (0.0e0)) * (1.0e0) + (0.5e0)) END, 0e0) AS Int32)) AS x0
+WITH private_rows AS MATERIALIZED (SELECT toValidUTF8(CAST(t0.`colour` AS String)) AS k0, t1.`customer_id` AS o, (CAST(CASE WHEN t0.`pieces` < 1 THEN 1 WHEN t0.`pieces` > 100 THEN 100 ELSE t0.`pieces` END AS Int32)) AS x0
 FROM `items` AS t0 JOIN `orders` AS t1 ON (t0.`order_id` = t1.`id`)
 WHERE t1.`customer_id` IS NOT NULL),
 kept_rows AS (SELECT private_rows.*, hedgerow_place
@@ -410,78 +410,36 @@ FROM weighted;
 -- a join, with conditions on both sides
 SELECT c.region, COUNT(*) FROM customers c JOIN orders o ON o.customer_id = c.id WHERE o.price > 9.99 AND c.region <> 'south' GROUP BY 1;
 -- first pass
-WITH private_rows AS MATERIALIZED (SELECT toValidUTF8(CAST(t0.`region` AS String)) AS k0, t0.`id` AS o
+WITH private_rows AS (SELECT toValidUTF8(CAST(t0.`region` AS String)) AS k0, t0.`id` AS o
 FROM `customers` AS t0 JOIN `orders` AS t1 ON (t1.`customer_id` = t0.`id`)
 WHERE t0.`id` IS NOT NULL AND (t1.`price` > toDecimal128('9.99', 2)) AND (t0.`region` <> 'south') AND toValidUTF8(CAST(t0.`region` AS String)) IN ('north', 'o\'north', 'south')),
-parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n
+parts AS (SELECT k0, o, COUNT(*) AS n, COUNT(*) AS p0
 FROM private_rows
 GROUP BY 1, 2),
-sized AS (SELECT o, COUNT(*) AS touched, sumOrNull(toInt128((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END))) AS q
-FROM parts
+gaps AS (SELECT k0, o, p0, 1073741824 AS u, CASE WHEN n > 20 THEN 1073741824 - intDivOrZero(1073741824 * (CASE WHEN n < 20 THEN n ELSE 20 END), n) END AS gap
+FROM parts),
+weighted AS (SELECT k0, COUNT(*) AS owners, COALESCE(CAST(sumOrNull(p0) AS Int128), 0) * 1073741824 - COALESCE(sumOrNull(CAST(gap AS Int128) * p0), 0) AS s0, COUNT(*) AS units
+FROM gaps
 GROUP BY 1),
-heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 400 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt((4.611686018427388e+20) / CAST(q AS Float64))) AS Int64) AS Int128) * CAST(floor(sqrt((4.611686018427388e+20) / CAST(q AS Float64))) AS Int64) * q > CAST('461168601842738790400' AS Int128) THEN CAST(floor(sqrt((4.611686018427388e+20) / CAST(q AS Float64))) AS Int64) - 1 ELSE CAST(floor(sqrt((4.611686018427388e+20) / CAST(q AS Float64))) AS Int64) END END AS u
-FROM sized
-WHERE touched > 1 OR q > 400),
-light AS MATERIALIZED (SELECT parts.k0 AS k0, parts.o AS o, 1073741824 - intDivOrZero(COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END), n) AS gap
-FROM parts
-LEFT JOIN heavy ON parts.o = heavy.o
-WHERE n > 20 OR u < 1073741824),
-counted AS (SELECT parts.k0 AS k0, COUNT(*) AS owners
-FROM parts
-GROUP BY 1),
-dropped AS (SELECT k0, COUNT(*) AS lost
-FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY lower(hex(MD5(concat('00000000000000000000000000000000', '|', COALESCE(toString(o), '~'), '|', COALESCE(CAST(k0 AS String), '~'))))), k0 ASC NULLS LAST) AS place
-FROM (SELECT parts.o AS o, parts.k0 AS k0
-FROM parts JOIN heavy ON parts.o = heavy.o
-WHERE touched > 1) AS touching) AS ranked
-WHERE place > 1
-GROUP BY 1),
-totals AS (SELECT k0, CAST(COUNT(*) AS Int128) AS t0
-FROM private_rows
-GROUP BY 1),
-surplus AS (SELECT private_rows.k0 AS k0, sumOrNull(toInt128(gap)) AS m0
-FROM private_rows JOIN light ON private_rows.o = light.o AND private_rows.k0 IS NOT DISTINCT FROM light.k0
-GROUP BY 1),
-weighted AS (SELECT counted.k0 AS k0, owners, owners - COALESCE(lost, 0) AS units, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
-FROM counted
-LEFT JOIN dropped ON counted.k0 IS NOT DISTINCT FROM dropped.k0 JOIN totals ON counted.k0 IS NOT DISTINCT FROM totals.k0
-LEFT JOIN surplus ON counted.k0 IS NOT DISTINCT FROM surplus.k0),
 bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
 FROM weighted)
 SELECT k0, units, all_keys, s0
 FROM bounded
 WHERE units >= 10;
 -- measure
-WITH private_rows AS MATERIALIZED (SELECT toValidUTF8(CAST(t0.`region` AS String)) AS k0, t0.`id` AS o
+WITH private_rows AS (SELECT toValidUTF8(CAST(t0.`region` AS String)) AS k0, t0.`id` AS o
 FROM `customers` AS t0 JOIN `orders` AS t1 ON (t1.`customer_id` = t0.`id`)
 WHERE t0.`id` IS NOT NULL AND (t1.`price` > toDecimal128('9.99', 2)) AND (t0.`region` <> 'south') AND toValidUTF8(CAST(t0.`region` AS String)) IN ('north', 'o\'north', 'south')),
 kept_rows AS (SELECT private_rows.*, hedgerow_place
 FROM private_rows JOIN hedgerow_selected ON private_rows.k0 IS NOT DISTINCT FROM hedgerow_selected.k0),
-parts AS MATERIALIZED (SELECT hedgerow_place, o, COUNT(*) AS n
+parts AS (SELECT hedgerow_place, o, COUNT(*) AS n, COUNT(*) AS p0
 FROM kept_rows
 GROUP BY 1, 2),
-sized AS (SELECT o, COUNT(*) AS touched, sumOrNull(toInt128((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END))) AS q
-FROM parts
-GROUP BY 1),
-heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 400 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt((4.611686018427388e+20) / CAST(q AS Float64))) AS Int64) AS Int128) * CAST(floor(sqrt((4.611686018427388e+20) / CAST(q AS Float64))) AS Int64) * q > CAST('461168601842738790400' AS Int128) THEN CAST(floor(sqrt((4.611686018427388e+20) / CAST(q AS Float64))) AS Int64) - 1 ELSE CAST(floor(sqrt((4.611686018427388e+20) / CAST(q AS Float64))) AS Int64) END END AS u
-FROM sized
-WHERE touched > 1 OR q > 400),
-light AS MATERIALIZED (SELECT parts.hedgerow_place AS hedgerow_place, parts.o AS o, 1073741824 - intDivOrZero(COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END), n) AS gap
-FROM parts
-LEFT JOIN heavy ON parts.o = heavy.o
-WHERE n > 20 OR u < 1073741824),
-counted AS (SELECT parts.hedgerow_place AS hedgerow_place, COUNT(*) AS owners
-FROM parts
-GROUP BY 1),
-totals AS (SELECT hedgerow_place, CAST(COUNT(*) AS Int128) AS t0
-FROM kept_rows
-GROUP BY 1),
-surplus AS (SELECT kept_rows.hedgerow_place AS hedgerow_place, sumOrNull(toInt128(gap)) AS m0
-FROM kept_rows JOIN light ON kept_rows.o = light.o AND kept_rows.hedgerow_place IS NOT DISTINCT FROM light.hedgerow_place
-GROUP BY 1),
-weighted AS (SELECT counted.hedgerow_place AS hedgerow_place, owners, COALESCE(t0, 0) * 1073741824 - COALESCE(m0, 0) AS s0
-FROM counted JOIN totals ON counted.hedgerow_place IS NOT DISTINCT FROM totals.hedgerow_place
-LEFT JOIN surplus ON counted.hedgerow_place IS NOT DISTINCT FROM surplus.hedgerow_place)
+gaps AS (SELECT hedgerow_place, o, p0, 1073741824 AS u, CASE WHEN n > 20 THEN 1073741824 - intDivOrZero(1073741824 * (CASE WHEN n < 20 THEN n ELSE 20 END), n) END AS gap
+FROM parts),
+weighted AS (SELECT hedgerow_place, COUNT(*) AS owners, COALESCE(CAST(sumOrNull(p0) AS Int128), 0) * 1073741824 - COALESCE(sumOrNull(CAST(gap AS Int128) * p0), 0) AS s0
+FROM gaps
+GROUP BY 1)
 SELECT hedgerow_place, s0
 FROM weighted;
 

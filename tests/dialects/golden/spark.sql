@@ -19,7 +19,7 @@ SELECT COUNT(*), SUM(price) FROM orders;
 WITH private_rows AS (SELECT t0.`customer_id` AS o, CAST(CASE WHEN CAST(t0.`price` AS DOUBLE) IS NOT NULL THEN floor(LEAST(GREATEST((CAST(t0.`price` AS DOUBLE) - 0.0D) * 4294967296.0D + 0.5D, 0.0D), 2147483648000.0D)) END AS BIGINT) AS x1
 FROM `orders` AS t0
 WHERE t0.`customer_id` IS NOT NULL),
-parts AS (SELECT o, COUNT(*) AS n, COUNT(*) AS p0, CAST(CAST(SUM(shiftright(CAST(x1 AS BIGINT), 42)) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST(x1 AS BIGINT), 21) & 2097151L)) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST(x1 AS BIGINT) & 2097151L)) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS p1
+parts AS (SELECT o, COUNT(*) AS n, COUNT(*) AS p0, CAST(CAST(SUM(shiftright(CAST(x1 AS BIGINT), 21)) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST(x1 AS BIGINT) & 2097151L)) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS p1
 FROM private_rows
 GROUP BY o),
 gaps AS (SELECT o, p0, p1, 1073741824 AS u, CASE WHEN n > 40 THEN 1073741824 - (1073741824 * (CASE WHEN n < 40 THEN n ELSE 40 END) DIV n) END AS gap
@@ -35,10 +35,11 @@ SELECT city, COUNT(*), SUM(price) FROM orders GROUP BY city;
 WITH private_rows AS (SELECT t0.`city` AS k0, t0.`customer_id` AS o, CAST(CASE WHEN CAST(t0.`price` AS DOUBLE) IS NOT NULL THEN floor(LEAST(GREATEST((CAST(t0.`price` AS DOUBLE) - 0.0D) * 4294967296.0D + 0.5D, 0.0D), 2147483648000.0D)) END AS BIGINT) AS x1
 FROM `orders` AS t0
 WHERE t0.`customer_id` IS NOT NULL),
-parts AS (SELECT k0, o, COUNT(*) AS n, COUNT(*) AS p0, CAST(CAST(SUM(shiftright(CAST(x1 AS BIGINT), 42)) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST(x1 AS BIGINT), 21) & 2097151L)) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST(x1 AS BIGINT) & 2097151L)) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS p1
-FROM private_rows
+parts AS (SELECT k0, o, COUNT(*) AS n, COUNT(*) AS p0, CAST(CAST(SUM(shiftright(CAST(x1 AS BIGINT), 21)) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST(x1 AS BIGINT) & 2097151L)) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS p1
+FROM (SELECT /*+ REPARTITION(o) */ *
+FROM private_rows) AS by_owner
 GROUP BY k0, o),
-sizes AS (SELECT k0, o, p0, p1, n, COUNT(*) OVER (PARTITION BY o) AS touched, CAST(CAST(SUM(shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 42)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 21) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS q
+sizes AS (SELECT k0, o, p0, p1, n, COUNT(*) OVER (PARTITION BY o) AS touched, SUM(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT)) OVER (PARTITION BY o) AS q
 FROM parts),
 caps AS (SELECT k0, o, p0, p1, n, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) AS DECIMAL(38, 0)) * CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('922337203685477580800' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) END END AS u
 FROM sizes),
@@ -60,10 +61,11 @@ FROM `orders` AS t0
 WHERE t0.`customer_id` IS NOT NULL),
 kept_rows AS (SELECT private_rows.*, hedgerow_place
 FROM private_rows JOIN hedgerow_selected ON private_rows.k0 <=> hedgerow_selected.k0),
-parts AS (SELECT hedgerow_place, o, COUNT(*) AS n, COUNT(*) AS p0, CAST(CAST(SUM(shiftright(CAST(x1 AS BIGINT), 42)) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST(x1 AS BIGINT), 21) & 2097151L)) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST(x1 AS BIGINT) & 2097151L)) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS p1
-FROM kept_rows
+parts AS (SELECT hedgerow_place, o, COUNT(*) AS n, COUNT(*) AS p0, CAST(CAST(SUM(shiftright(CAST(x1 AS BIGINT), 21)) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST(x1 AS BIGINT) & 2097151L)) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS p1
+FROM (SELECT /*+ REPARTITION(o) */ *
+FROM kept_rows) AS by_owner
 GROUP BY hedgerow_place, o),
-sizes AS (SELECT hedgerow_place, o, p0, p1, n, COUNT(*) OVER (PARTITION BY o) AS touched, CAST(CAST(SUM(shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 42)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 21) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS q
+sizes AS (SELECT hedgerow_place, o, p0, p1, n, COUNT(*) OVER (PARTITION BY o) AS touched, SUM(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT)) OVER (PARTITION BY o) AS q
 FROM parts),
 caps AS (SELECT hedgerow_place, o, p0, p1, n, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) AS DECIMAL(38, 0)) * CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('922337203685477580800' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) END END AS u
 FROM sizes),
@@ -83,9 +85,10 @@ WITH private_rows AS (SELECT t0.`city` AS k0, CASE WHEN CASE WHEN t0.`placed` IS
 FROM `orders` AS t0
 WHERE t0.`customer_id` IS NOT NULL),
 parts AS (SELECT k0, k1, o, COUNT(*) AS n
-FROM private_rows
+FROM (SELECT /*+ REPARTITION(o) */ *
+FROM private_rows) AS by_owner
 GROUP BY k0, k1, o),
-sizes AS (SELECT k0, k1, o, n, COUNT(*) OVER (PARTITION BY o) AS touched, CAST(CAST(SUM(shiftright(CAST(CASE WHEN n < 20 THEN n ELSE 20 END AS BIGINT), 42)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST(CASE WHEN n < 20 THEN n ELSE 20 END AS BIGINT), 21) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST(CASE WHEN n < 20 THEN n ELSE 20 END AS BIGINT) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS q
+sizes AS (SELECT k0, k1, o, n, COUNT(*) OVER (PARTITION BY o) AS touched, SUM(CAST(CASE WHEN n < 20 THEN n ELSE 20 END AS BIGINT)) OVER (PARTITION BY o) AS q
 FROM parts),
 caps AS (SELECT k0, k1, o, n, touched, CASE WHEN q <= 40 THEN 1073741824 ELSE (42949672960 DIV q) END AS u
 FROM sizes),
@@ -118,9 +121,10 @@ WITH private_rows AS (SELECT t0.`city` AS k0, t0.`customer_id` AS o
 FROM `orders` AS t0
 WHERE t0.`customer_id` IS NOT NULL),
 parts AS (SELECT k0, o, COUNT(*) AS n
-FROM private_rows
+FROM (SELECT /*+ REPARTITION(o) */ *
+FROM private_rows) AS by_owner
 GROUP BY k0, o),
-sizes AS (SELECT k0, o, n, COUNT(*) OVER (PARTITION BY o) AS touched, CAST(CAST(SUM(shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 42)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 21) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS q
+sizes AS (SELECT k0, o, n, COUNT(*) OVER (PARTITION BY o) AS touched, SUM(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT)) OVER (PARTITION BY o) AS q
 FROM parts),
 caps AS (SELECT k0, o, n, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) AS DECIMAL(38, 0)) * CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('922337203685477580800' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) END END AS u
 FROM sizes),
@@ -211,9 +215,10 @@ WITH private_rows AS (SELECT t0.`city` AS k0, t0.`customer_id` AS o
 FROM `orders` AS t0
 WHERE t0.`customer_id` IS NOT NULL),
 parts AS (SELECT k0, o, COUNT(*) AS n
-FROM private_rows
+FROM (SELECT /*+ REPARTITION(o) */ *
+FROM private_rows) AS by_owner
 GROUP BY k0, o),
-sizes AS (SELECT k0, o, n, COUNT(*) OVER (PARTITION BY o) AS touched, CAST(CAST(SUM(shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 42)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 21) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS q
+sizes AS (SELECT k0, o, n, COUNT(*) OVER (PARTITION BY o) AS touched, SUM(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT)) OVER (PARTITION BY o) AS q
 FROM parts),
 caps AS (SELECT k0, o, n, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) AS DECIMAL(38, 0)) * CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('922337203685477580800' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) END END AS u
 FROM sizes),
@@ -257,10 +262,11 @@ SELECT colour, SUM(pieces) FROM items GROUP BY colour;
 WITH private_rows AS (SELECT t0.`colour` AS k0, t1.`customer_id` AS o, (CAST(CASE WHEN t0.`pieces` < 1 THEN 1 WHEN t0.`pieces` > 100 THEN 100 ELSE t0.`pieces` END AS INT)) AS x0
 FROM `items` AS t0 JOIN `orders` AS t1 ON (t0.`order_id` = t1.`id`)
 WHERE t1.`customer_id` IS NOT NULL),
-parts AS (SELECT k0, o, COUNT(*) AS n, CAST(CAST(SUM(shiftright(CAST(x0 AS BIGINT), 42)) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST(x0 AS BIGINT), 21) & 2097151L)) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST(x0 AS BIGINT) & 2097151L)) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS p0
-FROM private_rows
+parts AS (SELECT k0, o, COUNT(*) AS n, SUM(CAST(x0 AS BIGINT)) AS p0
+FROM (SELECT /*+ REPARTITION(o) */ *
+FROM private_rows) AS by_owner
 GROUP BY k0, o),
-sizes AS (SELECT k0, o, p0, n, COUNT(*) OVER (PARTITION BY o) AS touched, CAST(CAST(SUM(shiftright(CAST((CASE WHEN n < 100 THEN n ELSE 100 END) * (CASE WHEN n < 100 THEN n ELSE 100 END) AS BIGINT), 42)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST((CASE WHEN n < 100 THEN n ELSE 100 END) * (CASE WHEN n < 100 THEN n ELSE 100 END) AS BIGINT), 21) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST((CASE WHEN n < 100 THEN n ELSE 100 END) * (CASE WHEN n < 100 THEN n ELSE 100 END) AS BIGINT) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS q
+sizes AS (SELECT k0, o, p0, n, COUNT(*) OVER (PARTITION BY o) AS touched, SUM(CAST((CASE WHEN n < 100 THEN n ELSE 100 END) * (CASE WHEN n < 100 THEN n ELSE 100 END) AS BIGINT)) OVER (PARTITION BY o) AS q
 FROM parts),
 caps AS (SELECT k0, o, p0, n, touched, CASE WHEN q <= 10000 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(1.152921504606847e+22D / CAST(q AS DOUBLE))) AS BIGINT) AS DECIMAL(38, 0)) * CAST(floor(sqrt(1.152921504606847e+22D / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('11529215046068469760000' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt(1.152921504606847e+22D / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(1.152921504606847e+22D / CAST(q AS DOUBLE))) AS BIGINT) END END AS u
 FROM sizes),
@@ -282,10 +288,11 @@ FROM `items` AS t0 JOIN `orders` AS t1 ON (t0.`order_id` = t1.`id`)
 WHERE t1.`customer_id` IS NOT NULL),
 kept_rows AS (SELECT private_rows.*, hedgerow_place
 FROM private_rows JOIN hedgerow_selected ON private_rows.k0 <=> hedgerow_selected.k0),
-parts AS (SELECT hedgerow_place, o, COUNT(*) AS n, CAST(CAST(SUM(shiftright(CAST(x0 AS BIGINT), 42)) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST(x0 AS BIGINT), 21) & 2097151L)) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST(x0 AS BIGINT) & 2097151L)) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS p0
-FROM kept_rows
+parts AS (SELECT hedgerow_place, o, COUNT(*) AS n, SUM(CAST(x0 AS BIGINT)) AS p0
+FROM (SELECT /*+ REPARTITION(o) */ *
+FROM kept_rows) AS by_owner
 GROUP BY hedgerow_place, o),
-sizes AS (SELECT hedgerow_place, o, p0, n, COUNT(*) OVER (PARTITION BY o) AS touched, CAST(CAST(SUM(shiftright(CAST((CASE WHEN n < 100 THEN n ELSE 100 END) * (CASE WHEN n < 100 THEN n ELSE 100 END) AS BIGINT), 42)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST((CASE WHEN n < 100 THEN n ELSE 100 END) * (CASE WHEN n < 100 THEN n ELSE 100 END) AS BIGINT), 21) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST((CASE WHEN n < 100 THEN n ELSE 100 END) * (CASE WHEN n < 100 THEN n ELSE 100 END) AS BIGINT) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS q
+sizes AS (SELECT hedgerow_place, o, p0, n, COUNT(*) OVER (PARTITION BY o) AS touched, SUM(CAST((CASE WHEN n < 100 THEN n ELSE 100 END) * (CASE WHEN n < 100 THEN n ELSE 100 END) AS BIGINT)) OVER (PARTITION BY o) AS q
 FROM parts),
 caps AS (SELECT hedgerow_place, o, p0, n, touched, CASE WHEN q <= 10000 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(1.152921504606847e+22D / CAST(q AS DOUBLE))) AS BIGINT) AS DECIMAL(38, 0)) * CAST(floor(sqrt(1.152921504606847e+22D / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('11529215046068469760000' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt(1.152921504606847e+22D / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(1.152921504606847e+22D / CAST(q AS DOUBLE))) AS BIGINT) END END AS u
 FROM sizes),
@@ -306,16 +313,10 @@ WHERE t0.`id` IS NOT NULL AND (t1.`price` > (9.99BD)) AND (t0.`region` <> 'south
 parts AS (SELECT k0, o, COUNT(*) AS n, COUNT(*) AS p0
 FROM private_rows
 GROUP BY k0, o),
-sizes AS (SELECT k0, o, p0, n, COUNT(*) OVER (PARTITION BY o) AS touched, CAST(CAST(SUM(shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 42)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 21) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS q
+gaps AS (SELECT k0, o, p0, 1073741824 AS u, CASE WHEN n > 20 THEN 1073741824 - (1073741824 * (CASE WHEN n < 20 THEN n ELSE 20 END) DIV n) END AS gap
 FROM parts),
-caps AS (SELECT k0, o, p0, n, touched, CASE WHEN q <= 400 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(4.611686018427388e+20D / CAST(q AS DOUBLE))) AS BIGINT) AS DECIMAL(38, 0)) * CAST(floor(sqrt(4.611686018427388e+20D / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('461168601842738790400' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt(4.611686018427388e+20D / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(4.611686018427388e+20D / CAST(q AS DOUBLE))) AS BIGINT) END END AS u
-FROM sizes),
-gaps AS (SELECT k0, o, p0, touched, u, CASE WHEN n > 20 OR u < 1073741824 THEN 1073741824 - (u * (CASE WHEN n < 20 THEN n ELSE 20 END) DIV n) END AS gap
-FROM caps),
-turns AS (SELECT k0, o, p0, u, gap, CASE WHEN touched > 1 THEN ROW_NUMBER() OVER (PARTITION BY o ORDER BY CASE WHEN touched > 1 THEN md5('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS STRING), '~') || '|' || COALESCE(k0, '~')) END, k0 ASC NULLS LAST) END AS turn
-FROM gaps),
-weighted AS (SELECT k0, COUNT(*) AS owners, COALESCE(CAST(SUM(p0) AS DECIMAL(38, 0)), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS DECIMAL(38, 0)) * p0), 0) AS s0, COUNT(CASE WHEN turn IS NULL OR turn <= 1 THEN 1 END) AS units
-FROM turns
+weighted AS (SELECT k0, COUNT(*) AS owners, COALESCE(CAST(SUM(p0) AS DECIMAL(38, 0)), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS DECIMAL(38, 0)) * p0), 0) AS s0, COUNT(*) AS units
+FROM gaps
 GROUP BY k0),
 bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
 FROM weighted)
@@ -331,12 +332,8 @@ FROM private_rows JOIN hedgerow_selected ON private_rows.k0 <=> hedgerow_selecte
 parts AS (SELECT hedgerow_place, o, COUNT(*) AS n, COUNT(*) AS p0
 FROM kept_rows
 GROUP BY hedgerow_place, o),
-sizes AS (SELECT hedgerow_place, o, p0, n, COUNT(*) OVER (PARTITION BY o) AS touched, CAST(CAST(SUM(shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 42)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 21) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS q
+gaps AS (SELECT hedgerow_place, o, p0, 1073741824 AS u, CASE WHEN n > 20 THEN 1073741824 - (1073741824 * (CASE WHEN n < 20 THEN n ELSE 20 END) DIV n) END AS gap
 FROM parts),
-caps AS (SELECT hedgerow_place, o, p0, n, touched, CASE WHEN q <= 400 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(4.611686018427388e+20D / CAST(q AS DOUBLE))) AS BIGINT) AS DECIMAL(38, 0)) * CAST(floor(sqrt(4.611686018427388e+20D / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('461168601842738790400' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt(4.611686018427388e+20D / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(4.611686018427388e+20D / CAST(q AS DOUBLE))) AS BIGINT) END END AS u
-FROM sizes),
-gaps AS (SELECT hedgerow_place, o, p0, touched, u, CASE WHEN n > 20 OR u < 1073741824 THEN 1073741824 - (u * (CASE WHEN n < 20 THEN n ELSE 20 END) DIV n) END AS gap
-FROM caps),
 weighted AS (SELECT hedgerow_place, COUNT(*) AS owners, COALESCE(CAST(SUM(p0) AS DECIMAL(38, 0)), 0) * 1073741824 - COALESCE(SUM(CAST(gap AS DECIMAL(38, 0)) * p0), 0) AS s0
 FROM gaps
 GROUP BY hedgerow_place)
@@ -349,7 +346,7 @@ SELECT SUM(CASE WHEN city LIKE 'O''%' OR LOWER(city) IN ('rome', 'a\b') THEN pri
 WITH private_rows AS (SELECT t0.`customer_id` AS o, CAST(CASE WHEN CAST(CASE WHEN ((t0.`city` LIKE CAST(X'4F2725' AS STRING) ESCAPE '!') OR (CASE WHEN octet_length(t0.`city`) = char_length(t0.`city`) THEN lower(t0.`city`) ELSE translate(t0.`city`, 'ABCDEFGHIJKLMNOPQRSTUVWXYZÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÛÜÝÞĀĂĄĆĈĊČĎĐĒĔĖĘĚĜĞĠĢĤĦĨĪĬĮİĲĴĶĹĻĽĿŁŃŅŇŊŌŎŐŒŔŖŘŚŜŞŠŢŤŦŨŪŬŮŰŲŴŶŸŹŻŽƁƂƄƆƇƉƊƋƎƏƐƑƓƔƖƗƘƜƝƟƠƢƤƦƧƩƬƮƯƱƲƳƵƷƸƼǄǅǇǈǊǋǍǏǑǓǕǗǙǛǞǠǢǤǦǨǪǬǮǱǲǴǶǷǸǺǼǾȀȂȄȆȈȊȌȎȐȒȔȖȘȚȜȞȠȢȤȦȨȪȬȮȰȲȺȻȽȾɁɃɄɅɆɈɊɌɎͰͲͶͿΆΈΉΊΌΎΏΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩΪΫϏϘϚϜϞϠϢϤϦϨϪϬϮϴϷϹϺϽϾϿЀЁЂЃЄЅІЇЈЉЊЋЌЍЎЏАБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯѠѢѤѦѨѪѬѮѰѲѴѶѸѺѼѾҀҊҌҎҐҒҔҖҘҚҜҞҠҢҤҦҨҪҬҮҰҲҴҶҸҺҼҾӀӁӃӅӇӉӋӍӐӒӔӖӘӚӜӞӠӢӤӦӨӪӬӮӰӲӴӶӸӺӼӾԀԂԄԆԈԊԌԎԐԒԔԖԘԚԜԞԠԢԤԦԨԪԬԮԱԲԳԴԵԶԷԸԹԺԻԼԽԾԿՀՁՂՃՄՅՆՇՈՉՊՋՌՍՎՏՐՑՒՓՔՕՖႠႡႢႣႤႥႦႧႨႩႪႫႬႭႮႯႰႱႲႳႴႵႶႷႸႹႺႻႼႽႾႿჀჁჂჃჄჅჇჍᎠᎡᎢᎣᎤᎥᎦᎧᎨᎩᎪᎫᎬᎭᎮᎯᎰᎱᎲᎳᎴᎵᎶᎷᎸᎹᎺᎻᎼᎽᎾᎿᏀᏁᏂᏃᏄᏅᏆᏇᏈᏉᏊᏋᏌᏍᏎᏏᏐᏑᏒᏓᏔᏕᏖᏗᏘᏙᏚᏛᏜᏝᏞᏟᏠᏡᏢᏣᏤᏥᏦᏧᏨᏩᏪᏫᏬᏭᏮᏯᏰᏱᏲᏳᏴᏵᲐᲑᲒᲓᲔᲕᲖᲗᲘᲙᲚᲛᲜᲝᲞᲟᲠᲡᲢᲣᲤᲥᲦᲧᲨᲩᲪᲫᲬᲭᲮᲯᲰᲱᲲᲳᲴᲵᲶᲷᲸᲹᲺᲽᲾᲿḀḂḄḆḈḊḌḎḐḒḔḖḘḚḜḞḠḢḤḦḨḪḬḮḰḲḴḶḸḺḼḾṀṂṄṆṈṊṌṎṐṒṔṖṘṚṜṞṠṢṤṦṨṪṬṮṰṲṴṶṸṺṼṾẀẂẄẆẈẊẌẎẐẒẔẞẠẢẤẦẨẪẬẮẰẲẴẶẸẺẼẾỀỂỄỆỈỊỌỎỐỒỔỖỘỚỜỞỠỢỤỦỨỪỬỮỰỲỴỶỸỺỼỾἈἉἊἋἌἍἎἏἘἙἚἛἜἝἨἩἪἫἬἭἮἯἸἹἺἻἼἽἾἿὈὉὊὋὌὍὙὛὝὟὨὩὪὫὬὭὮὯᾈᾉᾊᾋᾌᾍᾎᾏᾘᾙᾚᾛᾜᾝᾞᾟᾨᾩᾪᾫᾬᾭᾮᾯᾸᾹᾺΆᾼῈΈῊΉῌῘῙῚΊῨῩῪΎῬῸΌῺΏῼΩKÅℲⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩⅪⅫⅬⅭⅮⅯↃⒶⒷⒸⒹⒺⒻⒼⒽⒾⒿⓀⓁⓂⓃⓄⓅⓆⓇⓈⓉⓊⓋⓌⓍⓎⓏⰀⰁⰂⰃⰄⰅⰆⰇⰈⰉⰊⰋⰌⰍⰎⰏⰐⰑⰒⰓⰔⰕⰖⰗⰘⰙⰚⰛⰜⰝⰞⰟⰠⰡⰢⰣⰤⰥⰦⰧⰨⰩⰪⰫⰬⰭⰮⰯⱠⱢⱣⱤⱧⱩⱫⱭⱮⱯⱰⱲⱵⱾⱿⲀⲂⲄⲆⲈⲊⲌⲎⲐⲒⲔⲖⲘⲚⲜⲞⲠⲢⲤⲦⲨⲪⲬⲮⲰⲲⲴⲶⲸⲺⲼⲾⳀⳂⳄⳆⳈⳊⳌⳎⳐⳒⳔⳖⳘⳚⳜⳞⳠⳢⳫⳭⳲꙀꙂꙄꙆꙈꙊꙌꙎꙐꙒꙔꙖꙘꙚꙜꙞꙠꙢꙤꙦꙨꙪꙬꚀꚂꚄꚆꚈꚊꚌꚎꚐꚒꚔꚖꚘꚚꜢꜤꜦꜨꜪꜬꜮꜲꜴꜶꜸꜺꜼꜾꝀꝂꝄꝆꝈꝊꝌꝎꝐꝒꝔꝖꝘꝚꝜꝞꝠꝢꝤꝦꝨꝪꝬꝮꝹꝻꝽꝾꞀꞂꞄꞆꞋꞍꞐꞒꞖꞘꞚꞜꞞꞠꞢꞤꞦꞨꞪꞫꞬꞭꞮꞰꞱꞲꞳꞴꞶꞸꞺꞼꞾꟀꟂꟄꟅꟆꟇꟉꟐꟖꟘꟵＡＢＣＤＥＦＧＨＩＪＫＬＭＮＯＰＱＲＳＴＵＶＷＸＹＺ𐐀𐐁𐐂𐐃𐐄𐐅𐐆𐐇𐐈𐐉𐐊𐐋𐐌𐐍𐐎𐐏𐐐𐐑𐐒𐐓𐐔𐐕𐐖𐐗𐐘𐐙𐐚𐐛𐐜𐐝𐐞𐐟𐐠𐐡𐐢𐐣𐐤𐐥𐐦𐐧𐒰𐒱𐒲𐒳𐒴𐒵𐒶𐒷𐒸𐒹𐒺𐒻𐒼𐒽𐒾𐒿𐓀𐓁𐓂𐓃𐓄𐓅𐓆𐓇𐓈𐓉𐓊𐓋𐓌𐓍𐓎𐓏𐓐𐓑𐓒𐓓𐕰𐕱𐕲𐕳𐕴𐕵𐕶𐕷𐕸𐕹𐕺𐕼𐕽𐕾𐕿𐖀𐖁𐖂𐖃𐖄𐖅𐖆𐖇𐖈𐖉𐖊𐖌𐖍𐖎𐖏𐖐𐖑𐖒𐖔𐖕𐲀𐲁𐲂𐲃𐲄𐲅𐲆𐲇𐲈𐲉𐲊𐲋𐲌𐲍𐲎𐲏𐲐𐲑𐲒𐲓𐲔𐲕𐲖𐲗𐲘𐲙𐲚𐲛𐲜𐲝𐲞𐲟𐲠𐲡𐲢𐲣𐲤𐲥𐲦𐲧𐲨𐲩𐲪𐲫𐲬𐲭𐲮𐲯𐲰𐲱𐲲𑢠𑢡𑢢𑢣𑢤𑢥𑢦𑢧𑢨𑢩𑢪𑢫𑢬𑢭𑢮𑢯𑢰𑢱𑢲𑢳𑢴𑢵𑢶𑢷𑢸𑢹𑢺𑢻𑢼𑢽𑢾𑢿𖹀𖹁𖹂𖹃𖹄𖹅𖹆𖹇𖹈𖹉𖹊𖹋𖹌𖹍𖹎𖹏𖹐𖹑𖹒𖹓𖹔𖹕𖹖𖹗𖹘𖹙𖹚𖹛𖹜𖹝𖹞𖹟𞤀𞤁𞤂𞤃𞤄𞤅𞤆𞤇𞤈𞤉𞤊𞤋𞤌𞤍𞤎𞤏𞤐𞤑𞤒𞤓𞤔𞤕𞤖𞤗𞤘𞤙𞤚𞤛𞤜𞤝𞤞𞤟𞤠𞤡', 'abcdefghijklmnopqrstuvwxyzàáâãäåæçèéêëìíîïðñòóôõöøùúûüýþāăąćĉċčďđēĕėęěĝğġģĥħĩīĭįiĳĵķĺļľŀłńņňŋōŏőœŕŗřśŝşšţťŧũūŭůűųŵŷÿźżžɓƃƅɔƈɖɗƌǝəɛƒɠɣɩɨƙɯɲɵơƣƥʀƨʃƭʈưʊʋƴƶʒƹƽǆǆǉǉǌǌǎǐǒǔǖǘǚǜǟǡǣǥǧǩǫǭǯǳǳǵƕƿǹǻǽǿȁȃȅȇȉȋȍȏȑȓȕȗșțȝȟƞȣȥȧȩȫȭȯȱȳⱥȼƚⱦɂƀʉʌɇɉɋɍɏͱͳͷϳάέήίόύώαβγδεζηθικλμνξοπρστυφχψωϊϋϗϙϛϝϟϡϣϥϧϩϫϭϯθϸϲϻͻͼͽѐёђѓєѕіїјљњћќѝўџабвгдежзийклмнопрстуфхцчшщъыьэюяѡѣѥѧѩѫѭѯѱѳѵѷѹѻѽѿҁҋҍҏґғҕҗҙқҝҟҡңҥҧҩҫҭүұҳҵҷҹһҽҿӏӂӄӆӈӊӌӎӑӓӕӗәӛӝӟӡӣӥӧөӫӭӯӱӳӵӷӹӻӽӿԁԃԅԇԉԋԍԏԑԓԕԗԙԛԝԟԡԣԥԧԩԫԭԯաբգդեզէըթժիլխծկհձղճմյնշոչպջռսվտրցւփքօֆⴀⴁⴂⴃⴄⴅⴆⴇⴈⴉⴊⴋⴌⴍⴎⴏⴐⴑⴒⴓⴔⴕⴖⴗⴘⴙⴚⴛⴜⴝⴞⴟⴠⴡⴢⴣⴤⴥⴧⴭꭰꭱꭲꭳꭴꭵꭶꭷꭸꭹꭺꭻꭼꭽꭾꭿꮀꮁꮂꮃꮄꮅꮆꮇꮈꮉꮊꮋꮌꮍꮎꮏꮐꮑꮒꮓꮔꮕꮖꮗꮘꮙꮚꮛꮜꮝꮞꮟꮠꮡꮢꮣꮤꮥꮦꮧꮨꮩꮪꮫꮬꮭꮮꮯꮰꮱꮲꮳꮴꮵꮶꮷꮸꮹꮺꮻꮼꮽꮾꮿᏸᏹᏺᏻᏼᏽაბგდევზთიკლმნოპჟრსტუფქღყშჩცძწჭხჯჰჱჲჳჴჵჶჷჸჹჺჽჾჿḁḃḅḇḉḋḍḏḑḓḕḗḙḛḝḟḡḣḥḧḩḫḭḯḱḳḵḷḹḻḽḿṁṃṅṇṉṋṍṏṑṓṕṗṙṛṝṟṡṣṥṧṩṫṭṯṱṳṵṷṹṻṽṿẁẃẅẇẉẋẍẏẑẓẕßạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹỻỽỿἀἁἂἃἄἅἆἇἐἑἒἓἔἕἠἡἢἣἤἥἦἧἰἱἲἳἴἵἶἷὀὁὂὃὄὅὑὓὕὗὠὡὢὣὤὥὦὧᾀᾁᾂᾃᾄᾅᾆᾇᾐᾑᾒᾓᾔᾕᾖᾗᾠᾡᾢᾣᾤᾥᾦᾧᾰᾱὰάᾳὲέὴήῃῐῑὶίῠῡὺύῥὸόὼώῳωkåⅎⅰⅱⅲⅳⅴⅵⅶⅷⅸⅹⅺⅻⅼⅽⅾⅿↄⓐⓑⓒⓓⓔⓕⓖⓗⓘⓙⓚⓛⓜⓝⓞⓟⓠⓡⓢⓣⓤⓥⓦⓧⓨⓩⰰⰱⰲⰳⰴⰵⰶⰷⰸⰹⰺⰻⰼⰽⰾⰿⱀⱁⱂⱃⱄⱅⱆⱇⱈⱉⱊⱋⱌⱍⱎⱏⱐⱑⱒⱓⱔⱕⱖⱗⱘⱙⱚⱛⱜⱝⱞⱟⱡɫᵽɽⱨⱪⱬɑɱɐɒⱳⱶȿɀⲁⲃⲅⲇⲉⲋⲍⲏⲑⲓⲕⲗⲙⲛⲝⲟⲡⲣⲥⲧⲩⲫⲭⲯⲱⲳⲵⲷⲹⲻⲽⲿⳁⳃⳅⳇⳉⳋⳍⳏⳑⳓⳕⳗⳙⳛⳝⳟⳡⳣⳬⳮⳳꙁꙃꙅꙇꙉꙋꙍꙏꙑꙓꙕꙗꙙꙛꙝꙟꙡꙣꙥꙧꙩꙫꙭꚁꚃꚅꚇꚉꚋꚍꚏꚑꚓꚕꚗꚙꚛꜣꜥꜧꜩꜫꜭꜯꜳꜵꜷꜹꜻꜽꜿꝁꝃꝅꝇꝉꝋꝍꝏꝑꝓꝕꝗꝙꝛꝝꝟꝡꝣꝥꝧꝩꝫꝭꝯꝺꝼᵹꝿꞁꞃꞅꞇꞌɥꞑꞓꞗꞙꞛꞝꞟꞡꞣꞥꞧꞩɦɜɡɬɪʞʇʝꭓꞵꞷꞹꞻꞽꞿꟁꟃꞔʂᶎꟈꟊꟑꟗꟙꟶａｂｃｄｅｆｇｈｉｊｋｌｍｎｏｐｑｒｓｔｕｖｗｘｙｚ𐐨𐐩𐐪𐐫𐐬𐐭𐐮𐐯𐐰𐐱𐐲𐐳𐐴𐐵𐐶𐐷𐐸𐐹𐐺𐐻𐐼𐐽𐐾𐐿𐑀𐑁𐑂𐑃𐑄𐑅𐑆𐑇𐑈𐑉𐑊𐑋𐑌𐑍𐑎𐑏𐓘𐓙𐓚𐓛𐓜𐓝𐓞𐓟𐓠𐓡𐓢𐓣𐓤𐓥𐓦𐓧𐓨𐓩𐓪𐓫𐓬𐓭𐓮𐓯𐓰𐓱𐓲𐓳𐓴𐓵𐓶𐓷𐓸𐓹𐓺𐓻𐖗𐖘𐖙𐖚𐖛𐖜𐖝𐖞𐖟𐖠𐖡𐖣𐖤𐖥𐖦𐖧𐖨𐖩𐖪𐖫𐖬𐖭𐖮𐖯𐖰𐖱𐖳𐖴𐖵𐖶𐖷𐖸𐖹𐖻𐖼𐳀𐳁𐳂𐳃𐳄𐳅𐳆𐳇𐳈𐳉𐳊𐳋𐳌𐳍𐳎𐳏𐳐𐳑𐳒𐳓𐳔𐳕𐳖𐳗𐳘𐳙𐳚𐳛𐳜𐳝𐳞𐳟𐳠𐳡𐳢𐳣𐳤𐳥𐳦𐳧𐳨𐳩𐳪𐳫𐳬𐳭𐳮𐳯𐳰𐳱𐳲𑣀𑣁𑣂𑣃𑣄𑣅𑣆𑣇𑣈𑣉𑣊𑣋𑣌𑣍𑣎𑣏𑣐𑣑𑣒𑣓𑣔𑣕𑣖𑣗𑣘𑣙𑣚𑣛𑣜𑣝𑣞𑣟𖹠𖹡𖹢𖹣𖹤𖹥𖹦𖹧𖹨𖹩𖹪𖹫𖹬𖹭𖹮𖹯𖹰𖹱𖹲𖹳𖹴𖹵𖹶𖹷𖹸𖹹𖹺𖹻𖹼𖹽𖹾𖹿𞤢𞤣𞤤𞤥𞤦𞤧𞤨𞤩𞤪𞤫𞤬𞤭𞤮𞤯𞤰𞤱𞤲𞤳𞤴𞤵𞤶𞤷𞤸𞤹𞤺𞤻𞤼𞤽𞤾𞤿𞥀𞥁𞥂𞥃') END IN ('rome', CAST(X'615C62' AS STRING)))) THEN (CAST((CAST(t0.`price` AS DOUBLE) * CAST(2 AS DOUBLE)) AS DOUBLE) / NULLIF(CAST(3 AS DOUBLE), 0D)) ELSE 0.0D END AS DOUBLE) IS NOT NULL AND NOT isnan(CAST(CASE WHEN ((t0.`city` LIKE CAST(X'4F2725' AS STRING) ESCAPE '!') OR (CASE WHEN octet_length(t0.`city`) = char_length(t0.`city`) THEN lower(t0.`city`) ELSE translate(t0.`city`, 'ABCDEFGHIJKLMNOPQRSTUVWXYZÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÛÜÝÞĀĂĄĆĈĊČĎĐĒĔĖĘĚĜĞĠĢĤĦĨĪĬĮİĲĴĶĹĻĽĿŁŃŅŇŊŌŎŐŒŔŖŘŚŜŞŠŢŤŦŨŪŬŮŰŲŴŶŸŹŻŽƁƂƄƆƇƉƊƋƎƏƐƑƓƔƖƗƘƜƝƟƠƢƤƦƧƩƬƮƯƱƲƳƵƷƸƼǄǅǇǈǊǋǍǏǑǓǕǗǙǛǞǠǢǤǦǨǪǬǮǱǲǴǶǷǸǺǼǾȀȂȄȆȈȊȌȎȐȒȔȖȘȚȜȞȠȢȤȦȨȪȬȮȰȲȺȻȽȾɁɃɄɅɆɈɊɌɎͰͲͶͿΆΈΉΊΌΎΏΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩΪΫϏϘϚϜϞϠϢϤϦϨϪϬϮϴϷϹϺϽϾϿЀЁЂЃЄЅІЇЈЉЊЋЌЍЎЏАБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯѠѢѤѦѨѪѬѮѰѲѴѶѸѺѼѾҀҊҌҎҐҒҔҖҘҚҜҞҠҢҤҦҨҪҬҮҰҲҴҶҸҺҼҾӀӁӃӅӇӉӋӍӐӒӔӖӘӚӜӞӠӢӤӦӨӪӬӮӰӲӴӶӸӺӼӾԀԂԄԆԈԊԌԎԐԒԔԖԘԚԜԞԠԢԤԦԨԪԬԮԱԲԳԴԵԶԷԸԹԺԻԼԽԾԿՀՁՂՃՄՅՆՇՈՉՊՋՌՍՎՏՐՑՒՓՔՕՖႠႡႢႣႤႥႦႧႨႩႪႫႬႭႮႯႰႱႲႳႴႵႶႷႸႹႺႻႼႽႾႿჀჁჂჃჄჅჇჍᎠᎡᎢᎣᎤᎥᎦᎧᎨᎩᎪᎫᎬᎭᎮᎯᎰᎱᎲᎳᎴᎵᎶᎷᎸᎹᎺᎻᎼᎽᎾᎿᏀᏁᏂᏃᏄᏅᏆᏇᏈᏉᏊᏋᏌᏍᏎᏏᏐᏑᏒᏓᏔᏕᏖᏗᏘᏙᏚᏛᏜᏝᏞᏟᏠᏡᏢᏣᏤᏥᏦᏧᏨᏩᏪᏫᏬᏭᏮᏯᏰᏱᏲᏳᏴᏵᲐᲑᲒᲓᲔᲕᲖᲗᲘᲙᲚᲛᲜᲝᲞᲟᲠᲡᲢᲣᲤᲥᲦᲧᲨᲩᲪᲫᲬᲭᲮᲯᲰᲱᲲᲳᲴᲵᲶᲷᲸᲹᲺᲽᲾᲿḀḂḄḆḈḊḌḎḐḒḔḖḘḚḜḞḠḢḤḦḨḪḬḮḰḲḴḶḸḺḼḾṀṂṄṆṈṊṌṎṐṒṔṖṘṚṜṞṠṢṤṦṨṪṬṮṰṲṴṶṸṺṼṾẀẂẄẆẈẊẌẎẐẒẔẞẠẢẤẦẨẪẬẮẰẲẴẶẸẺẼẾỀỂỄỆỈỊỌỎỐỒỔỖỘỚỜỞỠỢỤỦỨỪỬỮỰỲỴỶỸỺỼỾἈἉἊἋἌἍἎἏἘἙἚἛἜἝἨἩἪἫἬἭἮἯἸἹἺἻἼἽἾἿὈὉὊὋὌὍὙὛὝὟὨὩὪὫὬὭὮὯᾈᾉᾊᾋᾌᾍᾎᾏᾘᾙᾚᾛᾜᾝᾞᾟᾨᾩᾪᾫᾬᾭᾮᾯᾸᾹᾺΆᾼῈΈῊΉῌῘῙῚΊῨῩῪΎῬῸΌῺΏῼΩKÅℲⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩⅪⅫⅬⅭⅮⅯↃⒶⒷⒸⒹⒺⒻⒼⒽⒾⒿⓀⓁⓂⓃⓄⓅⓆⓇⓈⓉⓊⓋⓌⓍⓎⓏⰀⰁⰂⰃⰄⰅⰆⰇⰈⰉⰊⰋⰌⰍⰎⰏⰐⰑⰒⰓⰔⰕⰖⰗⰘⰙⰚⰛⰜⰝⰞⰟⰠⰡⰢⰣⰤⰥⰦⰧⰨⰩⰪⰫⰬⰭⰮⰯⱠⱢⱣⱤⱧⱩⱫⱭⱮⱯⱰⱲⱵⱾⱿⲀⲂⲄⲆⲈⲊⲌⲎⲐⲒⲔⲖⲘⲚⲜⲞⲠⲢⲤⲦⲨⲪⲬⲮⲰⲲⲴⲶⲸⲺⲼⲾⳀⳂⳄⳆⳈⳊⳌⳎⳐⳒⳔⳖⳘⳚⳜⳞⳠⳢⳫⳭⳲꙀꙂꙄꙆꙈꙊꙌꙎꙐꙒꙔꙖꙘꙚꙜꙞꙠꙢꙤꙦꙨꙪꙬꚀꚂꚄꚆꚈꚊꚌꚎꚐꚒꚔꚖꚘꚚꜢꜤꜦꜨꜪꜬꜮꜲꜴꜶꜸꜺꜼꜾꝀꝂꝄꝆꝈꝊꝌꝎꝐꝒꝔꝖꝘꝚꝜꝞꝠꝢꝤꝦꝨꝪꝬꝮꝹꝻꝽꝾꞀꞂꞄꞆꞋꞍꞐꞒꞖꞘꞚꞜꞞꞠꞢꞤꞦꞨꞪꞫꞬꞭꞮꞰꞱꞲꞳꞴꞶꞸꞺꞼꞾꟀꟂꟄꟅꟆꟇꟉꟐꟖꟘꟵＡＢＣＤＥＦＧＨＩＪＫＬＭＮＯＰＱＲＳＴＵＶＷＸＹＺ𐐀𐐁𐐂𐐃𐐄𐐅𐐆𐐇𐐈𐐉𐐊𐐋𐐌𐐍𐐎𐐏𐐐𐐑𐐒𐐓𐐔𐐕𐐖𐐗𐐘𐐙𐐚𐐛𐐜𐐝𐐞𐐟𐐠𐐡𐐢𐐣𐐤𐐥𐐦𐐧𐒰𐒱𐒲𐒳𐒴𐒵𐒶𐒷𐒸𐒹𐒺𐒻𐒼𐒽𐒾𐒿𐓀𐓁𐓂𐓃𐓄𐓅𐓆𐓇𐓈𐓉𐓊𐓋𐓌𐓍𐓎𐓏𐓐𐓑𐓒𐓓𐕰𐕱𐕲𐕳𐕴𐕵𐕶𐕷𐕸𐕹𐕺𐕼𐕽𐕾𐕿𐖀𐖁𐖂𐖃𐖄𐖅𐖆𐖇𐖈𐖉𐖊𐖌𐖍𐖎𐖏𐖐𐖑𐖒𐖔𐖕𐲀𐲁𐲂𐲃𐲄𐲅𐲆𐲇𐲈𐲉𐲊𐲋𐲌𐲍𐲎𐲏𐲐𐲑𐲒𐲓𐲔𐲕𐲖𐲗𐲘𐲙𐲚𐲛𐲜𐲝𐲞𐲟𐲠𐲡𐲢𐲣𐲤𐲥𐲦𐲧𐲨𐲩𐲪𐲫𐲬𐲭𐲮𐲯𐲰𐲱𐲲𑢠𑢡𑢢𑢣𑢤𑢥𑢦𑢧𑢨𑢩𑢪𑢫𑢬𑢭𑢮𑢯𑢰𑢱𑢲𑢳𑢴𑢵𑢶𑢷𑢸𑢹𑢺𑢻𑢼𑢽𑢾𑢿𖹀𖹁𖹂𖹃𖹄𖹅𖹆𖹇𖹈𖹉𖹊𖹋𖹌𖹍𖹎𖹏𖹐𖹑𖹒𖹓𖹔𖹕𖹖𖹗𖹘𖹙𖹚𖹛𖹜𖹝𖹞𖹟𞤀𞤁𞤂𞤃𞤄𞤅𞤆𞤇𞤈𞤉𞤊𞤋𞤌𞤍𞤎𞤏𞤐𞤑𞤒𞤓𞤔𞤕𞤖𞤗𞤘𞤙𞤚𞤛𞤜𞤝𞤞𞤟𞤠𞤡', 'abcdefghijklmnopqrstuvwxyzàáâãäåæçèéêëìíîïðñòóôõöøùúûüýþāăąćĉċčďđēĕėęěĝğġģĥħĩīĭįiĳĵķĺļľŀłńņňŋōŏőœŕŗřśŝşšţťŧũūŭůűųŵŷÿźżžɓƃƅɔƈɖɗƌǝəɛƒɠɣɩɨƙɯɲɵơƣƥʀƨʃƭʈưʊʋƴƶʒƹƽǆǆǉǉǌǌǎǐǒǔǖǘǚǜǟǡǣǥǧǩǫǭǯǳǳǵƕƿǹǻǽǿȁȃȅȇȉȋȍȏȑȓȕȗșțȝȟƞȣȥȧȩȫȭȯȱȳⱥȼƚⱦɂƀʉʌɇɉɋɍɏͱͳͷϳάέήίόύώαβγδεζηθικλμνξοπρστυφχψωϊϋϗϙϛϝϟϡϣϥϧϩϫϭϯθϸϲϻͻͼͽѐёђѓєѕіїјљњћќѝўџабвгдежзийклмнопрстуфхцчшщъыьэюяѡѣѥѧѩѫѭѯѱѳѵѷѹѻѽѿҁҋҍҏґғҕҗҙқҝҟҡңҥҧҩҫҭүұҳҵҷҹһҽҿӏӂӄӆӈӊӌӎӑӓӕӗәӛӝӟӡӣӥӧөӫӭӯӱӳӵӷӹӻӽӿԁԃԅԇԉԋԍԏԑԓԕԗԙԛԝԟԡԣԥԧԩԫԭԯաբգդեզէըթժիլխծկհձղճմյնշոչպջռսվտրցւփքօֆⴀⴁⴂⴃⴄⴅⴆⴇⴈⴉⴊⴋⴌⴍⴎⴏⴐⴑⴒⴓⴔⴕⴖⴗⴘⴙⴚⴛⴜⴝⴞⴟⴠⴡⴢⴣⴤⴥⴧⴭꭰꭱꭲꭳꭴꭵꭶꭷꭸꭹꭺꭻꭼꭽꭾꭿꮀꮁꮂꮃꮄꮅꮆꮇꮈꮉꮊꮋꮌꮍꮎꮏꮐꮑꮒꮓꮔꮕꮖꮗꮘꮙꮚꮛꮜꮝꮞꮟꮠꮡꮢꮣꮤꮥꮦꮧꮨꮩꮪꮫꮬꮭꮮꮯꮰꮱꮲꮳꮴꮵꮶꮷꮸꮹꮺꮻꮼꮽꮾꮿᏸᏹᏺᏻᏼᏽაბგდევზთიკლმნოპჟრსტუფქღყშჩცძწჭხჯჰჱჲჳჴჵჶჷჸჹჺჽჾჿḁḃḅḇḉḋḍḏḑḓḕḗḙḛḝḟḡḣḥḧḩḫḭḯḱḳḵḷḹḻḽḿṁṃṅṇṉṋṍṏṑṓṕṗṙṛṝṟṡṣṥṧṩṫṭṯṱṳṵṷṹṻṽṿẁẃẅẇẉẋẍẏẑẓẕßạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹỻỽỿἀἁἂἃἄἅἆἇἐἑἒἓἔἕἠἡἢἣἤἥἦἧἰἱἲἳἴἵἶἷὀὁὂὃὄὅὑὓὕὗὠὡὢὣὤὥὦὧᾀᾁᾂᾃᾄᾅᾆᾇᾐᾑᾒᾓᾔᾕᾖᾗᾠᾡᾢᾣᾤᾥᾦᾧᾰᾱὰάᾳὲέὴήῃῐῑὶίῠῡὺύῥὸόὼώῳωkåⅎⅰⅱⅲⅳⅴⅵⅶⅷⅸⅹⅺⅻⅼⅽⅾⅿↄⓐⓑⓒⓓⓔⓕⓖⓗⓘⓙⓚⓛⓜⓝⓞⓟⓠⓡⓢⓣⓤⓥⓦⓧⓨⓩⰰⰱⰲⰳⰴⰵⰶⰷⰸⰹⰺⰻⰼⰽⰾⰿⱀⱁⱂⱃⱄⱅⱆⱇⱈⱉⱊⱋⱌⱍⱎⱏⱐⱑⱒⱓⱔⱕⱖⱗⱘⱙⱚⱛⱜⱝⱞⱟⱡɫᵽɽⱨⱪⱬɑɱɐɒⱳⱶȿɀⲁⲃⲅⲇⲉⲋⲍⲏⲑⲓⲕⲗⲙⲛⲝⲟⲡⲣⲥⲧⲩⲫⲭⲯⲱⲳⲵⲷⲹⲻⲽⲿⳁⳃⳅⳇⳉⳋⳍⳏⳑⳓⳕⳗⳙⳛⳝⳟⳡⳣⳬⳮⳳꙁꙃꙅꙇꙉꙋꙍꙏꙑꙓꙕꙗꙙꙛꙝꙟꙡꙣꙥꙧꙩꙫꙭꚁꚃꚅꚇꚉꚋꚍꚏꚑꚓꚕꚗꚙꚛꜣꜥꜧꜩꜫꜭꜯꜳꜵꜷꜹꜻꜽꜿꝁꝃꝅꝇꝉꝋꝍꝏꝑꝓꝕꝗꝙꝛꝝꝟꝡꝣꝥꝧꝩꝫꝭꝯꝺꝼᵹꝿꞁꞃꞅꞇꞌɥꞑꞓꞗꞙꞛꞝꞟꞡꞣꞥꞧꞩɦɜɡɬɪʞʇʝꭓꞵꞷꞹꞻꞽꞿꟁꟃꞔʂᶎꟈꟊꟑꟗꟙꟶａｂｃｄｅｆｇｈｉｊｋｌｍｎｏｐｑｒｓｔｕｖｗｘｙｚ𐐨𐐩𐐪𐐫𐐬𐐭𐐮𐐯𐐰𐐱𐐲𐐳𐐴𐐵𐐶𐐷𐐸𐐹𐐺𐐻𐐼𐐽𐐾𐐿𐑀𐑁𐑂𐑃𐑄𐑅𐑆𐑇𐑈𐑉𐑊𐑋𐑌𐑍𐑎𐑏𐓘𐓙𐓚𐓛𐓜𐓝𐓞𐓟𐓠𐓡𐓢𐓣𐓤𐓥𐓦𐓧𐓨𐓩𐓪𐓫𐓬𐓭𐓮𐓯𐓰𐓱𐓲𐓳𐓴𐓵𐓶𐓷𐓸𐓹𐓺𐓻𐖗𐖘𐖙𐖚𐖛𐖜𐖝𐖞𐖟𐖠𐖡𐖣𐖤𐖥𐖦𐖧𐖨𐖩𐖪𐖫𐖬𐖭𐖮𐖯𐖰𐖱𐖳𐖴𐖵𐖶𐖷𐖸𐖹𐖻𐖼𐳀𐳁𐳂𐳃𐳄𐳅𐳆𐳇𐳈𐳉𐳊𐳋𐳌𐳍𐳎𐳏𐳐𐳑𐳒𐳓𐳔𐳕𐳖𐳗𐳘𐳙𐳚𐳛𐳜𐳝𐳞𐳟𐳠𐳡𐳢𐳣𐳤𐳥𐳦𐳧𐳨𐳩𐳪𐳫𐳬𐳭𐳮𐳯𐳰𐳱𐳲𑣀𑣁𑣂𑣃𑣄𑣅𑣆𑣇𑣈𑣉𑣊𑣋𑣌𑣍𑣎𑣏𑣐𑣑𑣒𑣓𑣔𑣕𑣖𑣗𑣘𑣙𑣚𑣛𑣜𑣝𑣞𑣟𖹠𖹡𖹢𖹣𖹤𖹥𖹦𖹧𖹨𖹩𖹪𖹫𖹬𖹭𖹮𖹯𖹰𖹱𖹲𖹳𖹴𖹵𖹶𖹷𖹸𖹹𖹺𖹻𖹼𖹽𖹾𖹿𞤢𞤣𞤤𞤥𞤦𞤧𞤨𞤩𞤪𞤫𞤬𞤭𞤮𞤯𞤰𞤱𞤲𞤳𞤴𞤵𞤶𞤷𞤸𞤹𞤺𞤻𞤼𞤽𞤾𞤿𞥀𞥁𞥂𞥃') END IN ('rome', CAST(X'615C62' AS STRING)))) THEN (CAST((CAST(t0.`price` AS DOUBLE) * CAST(2 AS DOUBLE)) AS DOUBLE) / NULLIF(CAST(3 AS DOUBLE), 0D)) ELSE 0.0D END AS DOUBLE)) THEN floor(LEAST(GREATEST((CAST(CASE WHEN ((t0.`city` LIKE CAST(X'4F2725' AS STRING) ESCAPE '!') OR (CASE WHEN octet_length(t0.`city`) = char_length(t0.`city`) THEN lower(t0.`city`) ELSE translate(t0.`city`, 'ABCDEFGHIJKLMNOPQRSTUVWXYZÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÛÜÝÞĀĂĄĆĈĊČĎĐĒĔĖĘĚĜĞĠĢĤĦĨĪĬĮİĲĴĶĹĻĽĿŁŃŅŇŊŌŎŐŒŔŖŘŚŜŞŠŢŤŦŨŪŬŮŰŲŴŶŸŹŻŽƁƂƄƆƇƉƊƋƎƏƐƑƓƔƖƗƘƜƝƟƠƢƤƦƧƩƬƮƯƱƲƳƵƷƸƼǄǅǇǈǊǋǍǏǑǓǕǗǙǛǞǠǢǤǦǨǪǬǮǱǲǴǶǷǸǺǼǾȀȂȄȆȈȊȌȎȐȒȔȖȘȚȜȞȠȢȤȦȨȪȬȮȰȲȺȻȽȾɁɃɄɅɆɈɊɌɎͰͲͶͿΆΈΉΊΌΎΏΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩΪΫϏϘϚϜϞϠϢϤϦϨϪϬϮϴϷϹϺϽϾϿЀЁЂЃЄЅІЇЈЉЊЋЌЍЎЏАБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯѠѢѤѦѨѪѬѮѰѲѴѶѸѺѼѾҀҊҌҎҐҒҔҖҘҚҜҞҠҢҤҦҨҪҬҮҰҲҴҶҸҺҼҾӀӁӃӅӇӉӋӍӐӒӔӖӘӚӜӞӠӢӤӦӨӪӬӮӰӲӴӶӸӺӼӾԀԂԄԆԈԊԌԎԐԒԔԖԘԚԜԞԠԢԤԦԨԪԬԮԱԲԳԴԵԶԷԸԹԺԻԼԽԾԿՀՁՂՃՄՅՆՇՈՉՊՋՌՍՎՏՐՑՒՓՔՕՖႠႡႢႣႤႥႦႧႨႩႪႫႬႭႮႯႰႱႲႳႴႵႶႷႸႹႺႻႼႽႾႿჀჁჂჃჄჅჇჍᎠᎡᎢᎣᎤᎥᎦᎧᎨᎩᎪᎫᎬᎭᎮᎯᎰᎱᎲᎳᎴᎵᎶᎷᎸᎹᎺᎻᎼᎽᎾᎿᏀᏁᏂᏃᏄᏅᏆᏇᏈᏉᏊᏋᏌᏍᏎᏏᏐᏑᏒᏓᏔᏕᏖᏗᏘᏙᏚᏛᏜᏝᏞᏟᏠᏡᏢᏣᏤᏥᏦᏧᏨᏩᏪᏫᏬᏭᏮᏯᏰᏱᏲᏳᏴᏵᲐᲑᲒᲓᲔᲕᲖᲗᲘᲙᲚᲛᲜᲝᲞᲟᲠᲡᲢᲣᲤᲥᲦᲧᲨᲩᲪᲫᲬᲭᲮᲯᲰᲱᲲᲳᲴᲵᲶᲷᲸᲹᲺᲽᲾᲿḀḂḄḆḈḊḌḎḐḒḔḖḘḚḜḞḠḢḤḦḨḪḬḮḰḲḴḶḸḺḼḾṀṂṄṆṈṊṌṎṐṒṔṖṘṚṜṞṠṢṤṦṨṪṬṮṰṲṴṶṸṺṼṾẀẂẄẆẈẊẌẎẐẒẔẞẠẢẤẦẨẪẬẮẰẲẴẶẸẺẼẾỀỂỄỆỈỊỌỎỐỒỔỖỘỚỜỞỠỢỤỦỨỪỬỮỰỲỴỶỸỺỼỾἈἉἊἋἌἍἎἏἘἙἚἛἜἝἨἩἪἫἬἭἮἯἸἹἺἻἼἽἾἿὈὉὊὋὌὍὙὛὝὟὨὩὪὫὬὭὮὯᾈᾉᾊᾋᾌᾍᾎᾏᾘᾙᾚᾛᾜᾝᾞᾟᾨᾩᾪᾫᾬᾭᾮᾯᾸᾹᾺΆᾼῈΈῊΉῌῘῙῚΊῨῩῪΎῬῸΌῺΏῼΩKÅℲⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩⅪⅫⅬⅭⅮⅯↃⒶⒷⒸⒹⒺⒻⒼⒽⒾⒿⓀⓁⓂⓃⓄⓅⓆⓇⓈⓉⓊⓋⓌⓍⓎⓏⰀⰁⰂⰃⰄⰅⰆⰇⰈⰉⰊⰋⰌⰍⰎⰏⰐⰑⰒⰓⰔⰕⰖⰗⰘⰙⰚⰛⰜⰝⰞⰟⰠⰡⰢⰣⰤⰥⰦⰧⰨⰩⰪⰫⰬⰭⰮⰯⱠⱢⱣⱤⱧⱩⱫⱭⱮⱯⱰⱲⱵⱾⱿⲀⲂⲄⲆⲈⲊⲌⲎⲐⲒⲔⲖⲘⲚⲜⲞⲠⲢⲤⲦⲨⲪⲬⲮⲰⲲⲴⲶⲸⲺⲼⲾⳀⳂⳄⳆⳈⳊⳌⳎⳐⳒⳔⳖⳘⳚⳜⳞⳠⳢⳫⳭⳲꙀꙂꙄꙆꙈꙊꙌꙎꙐꙒꙔꙖꙘꙚꙜꙞꙠꙢꙤꙦꙨꙪꙬꚀꚂꚄꚆꚈꚊꚌꚎꚐꚒꚔꚖꚘꚚꜢꜤꜦꜨꜪꜬꜮꜲꜴꜶꜸꜺꜼꜾꝀꝂꝄꝆꝈꝊꝌꝎꝐꝒꝔꝖꝘꝚꝜꝞꝠꝢꝤꝦꝨꝪꝬꝮꝹꝻꝽꝾꞀꞂꞄꞆꞋꞍꞐꞒꞖꞘꞚꞜꞞꞠꞢꞤꞦꞨꞪꞫꞬꞭꞮꞰꞱꞲꞳꞴꞶꞸꞺꞼꞾꟀꟂꟄꟅꟆꟇꟉꟐꟖꟘꟵＡＢＣＤＥＦＧＨＩＪＫＬＭＮＯＰＱＲＳＴＵＶＷＸＹＺ𐐀𐐁𐐂𐐃𐐄𐐅𐐆𐐇𐐈𐐉𐐊𐐋𐐌𐐍𐐎𐐏𐐐𐐑𐐒𐐓𐐔𐐕𐐖𐐗𐐘𐐙𐐚𐐛𐐜𐐝𐐞𐐟𐐠𐐡𐐢𐐣𐐤𐐥𐐦𐐧𐒰𐒱𐒲𐒳𐒴𐒵𐒶𐒷𐒸𐒹𐒺𐒻𐒼𐒽𐒾𐒿𐓀𐓁𐓂𐓃𐓄𐓅𐓆𐓇𐓈𐓉𐓊𐓋𐓌𐓍𐓎𐓏𐓐𐓑𐓒𐓓𐕰𐕱𐕲𐕳𐕴𐕵𐕶𐕷𐕸𐕹𐕺𐕼𐕽𐕾𐕿𐖀𐖁𐖂𐖃𐖄𐖅𐖆𐖇𐖈𐖉𐖊𐖌𐖍𐖎𐖏𐖐𐖑𐖒𐖔𐖕𐲀𐲁𐲂𐲃𐲄𐲅𐲆𐲇𐲈𐲉𐲊𐲋𐲌𐲍𐲎𐲏𐲐𐲑𐲒𐲓𐲔𐲕𐲖𐲗𐲘𐲙𐲚𐲛𐲜𐲝𐲞𐲟𐲠𐲡𐲢𐲣𐲤𐲥𐲦𐲧𐲨𐲩𐲪𐲫𐲬𐲭𐲮𐲯𐲰𐲱𐲲𑢠𑢡𑢢𑢣𑢤𑢥𑢦𑢧𑢨𑢩𑢪𑢫𑢬𑢭𑢮𑢯𑢰𑢱𑢲𑢳𑢴𑢵𑢶𑢷𑢸𑢹𑢺𑢻𑢼𑢽𑢾𑢿𖹀𖹁𖹂𖹃𖹄𖹅𖹆𖹇𖹈𖹉𖹊𖹋𖹌𖹍𖹎𖹏𖹐𖹑𖹒𖹓𖹔𖹕𖹖𖹗𖹘𖹙𖹚𖹛𖹜𖹝𖹞𖹟𞤀𞤁𞤂𞤃𞤄𞤅𞤆𞤇𞤈𞤉𞤊𞤋𞤌𞤍𞤎𞤏𞤐𞤑𞤒𞤓𞤔𞤕𞤖𞤗𞤘𞤙𞤚𞤛𞤜𞤝𞤞𞤟𞤠𞤡', 'abcdefghijklmnopqrstuvwxyzàáâãäåæçèéêëìíîïðñòóôõöøùúûüýþāăąćĉċčďđēĕėęěĝğġģĥħĩīĭįiĳĵķĺļľŀłńņňŋōŏőœŕŗřśŝşšţťŧũūŭůűųŵŷÿźżžɓƃƅɔƈɖɗƌǝəɛƒɠɣɩɨƙɯɲɵơƣƥʀƨʃƭʈưʊʋƴƶʒƹƽǆǆǉǉǌǌǎǐǒǔǖǘǚǜǟǡǣǥǧǩǫǭǯǳǳǵƕƿǹǻǽǿȁȃȅȇȉȋȍȏȑȓȕȗșțȝȟƞȣȥȧȩȫȭȯȱȳⱥȼƚⱦɂƀʉʌɇɉɋɍɏͱͳͷϳάέήίόύώαβγδεζηθικλμνξοπρστυφχψωϊϋϗϙϛϝϟϡϣϥϧϩϫϭϯθϸϲϻͻͼͽѐёђѓєѕіїјљњћќѝўџабвгдежзийклмнопрстуфхцчшщъыьэюяѡѣѥѧѩѫѭѯѱѳѵѷѹѻѽѿҁҋҍҏґғҕҗҙқҝҟҡңҥҧҩҫҭүұҳҵҷҹһҽҿӏӂӄӆӈӊӌӎӑӓӕӗәӛӝӟӡӣӥӧөӫӭӯӱӳӵӷӹӻӽӿԁԃԅԇԉԋԍԏԑԓԕԗԙԛԝԟԡԣԥԧԩԫԭԯաբգդեզէըթժիլխծկհձղճմյնշոչպջռսվտրցւփքօֆⴀⴁⴂⴃⴄⴅⴆⴇⴈⴉⴊⴋⴌⴍⴎⴏⴐⴑⴒⴓⴔⴕⴖⴗⴘⴙⴚⴛⴜⴝⴞⴟⴠⴡⴢⴣⴤⴥⴧⴭꭰꭱꭲꭳꭴꭵꭶꭷꭸꭹꭺꭻꭼꭽꭾꭿꮀꮁꮂꮃꮄꮅꮆꮇꮈꮉꮊꮋꮌꮍꮎꮏꮐꮑꮒꮓꮔꮕꮖꮗꮘꮙꮚꮛꮜꮝꮞꮟꮠꮡꮢꮣꮤꮥꮦꮧꮨꮩꮪꮫꮬꮭꮮꮯꮰꮱꮲꮳꮴꮵꮶꮷꮸꮹꮺꮻꮼꮽꮾꮿᏸᏹᏺᏻᏼᏽაბგდევზთიკლმნოპჟრსტუფქღყშჩცძწჭხჯჰჱჲჳჴჵჶჷჸჹჺჽჾჿḁḃḅḇḉḋḍḏḑḓḕḗḙḛḝḟḡḣḥḧḩḫḭḯḱḳḵḷḹḻḽḿṁṃṅṇṉṋṍṏṑṓṕṗṙṛṝṟṡṣṥṧṩṫṭṯṱṳṵṷṹṻṽṿẁẃẅẇẉẋẍẏẑẓẕßạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹỻỽỿἀἁἂἃἄἅἆἇἐἑἒἓἔἕἠἡἢἣἤἥἦἧἰἱἲἳἴἵἶἷὀὁὂὃὄὅὑὓὕὗὠὡὢὣὤὥὦὧᾀᾁᾂᾃᾄᾅᾆᾇᾐᾑᾒᾓᾔᾕᾖᾗᾠᾡᾢᾣᾤᾥᾦᾧᾰᾱὰάᾳὲέὴήῃῐῑὶίῠῡὺύῥὸόὼώῳωkåⅎⅰⅱⅲⅳⅴⅵⅶⅷⅸⅹⅺⅻⅼⅽⅾⅿↄⓐⓑⓒⓓⓔⓕⓖⓗⓘⓙⓚⓛⓜⓝⓞⓟⓠⓡⓢⓣⓤⓥⓦⓧⓨⓩⰰⰱⰲⰳⰴⰵⰶⰷⰸⰹⰺⰻⰼⰽⰾⰿⱀⱁⱂⱃⱄⱅⱆⱇⱈⱉⱊⱋⱌⱍⱎⱏⱐⱑⱒⱓⱔⱕⱖⱗⱘⱙⱚⱛⱜⱝⱞⱟⱡɫᵽɽⱨⱪⱬɑɱɐɒⱳⱶȿɀⲁⲃⲅⲇⲉⲋⲍⲏⲑⲓⲕⲗⲙⲛⲝⲟⲡⲣⲥⲧⲩⲫⲭⲯⲱⲳⲵⲷⲹⲻⲽⲿⳁⳃⳅⳇⳉⳋⳍⳏⳑⳓⳕⳗⳙⳛⳝⳟⳡⳣⳬⳮⳳꙁꙃꙅꙇꙉꙋꙍꙏꙑꙓꙕꙗꙙꙛꙝꙟꙡꙣꙥꙧꙩꙫꙭꚁꚃꚅꚇꚉꚋꚍꚏꚑꚓꚕꚗꚙꚛꜣꜥꜧꜩꜫꜭꜯꜳꜵꜷꜹꜻꜽꜿꝁꝃꝅꝇꝉꝋꝍꝏꝑꝓꝕꝗꝙꝛꝝꝟꝡꝣꝥꝧꝩꝫꝭꝯꝺꝼᵹꝿꞁꞃꞅꞇꞌɥꞑꞓꞗꞙꞛꞝꞟꞡꞣꞥꞧꞩɦɜɡɬɪʞʇʝꭓꞵꞷꞹꞻꞽꞿꟁꟃꞔʂᶎꟈꟊꟑꟗꟙꟶａｂｃｄｅｆｇｈｉｊｋｌｍｎｏｐｑｒｓｔｕｖｗｘｙｚ𐐨𐐩𐐪𐐫𐐬𐐭𐐮𐐯𐐰𐐱𐐲𐐳𐐴𐐵𐐶𐐷𐐸𐐹𐐺𐐻𐐼𐐽𐐾𐐿𐑀𐑁𐑂𐑃𐑄𐑅𐑆𐑇𐑈𐑉𐑊𐑋𐑌𐑍𐑎𐑏𐓘𐓙𐓚𐓛𐓜𐓝𐓞𐓟𐓠𐓡𐓢𐓣𐓤𐓥𐓦𐓧𐓨𐓩𐓪𐓫𐓬𐓭𐓮𐓯𐓰𐓱𐓲𐓳𐓴𐓵𐓶𐓷𐓸𐓹𐓺𐓻𐖗𐖘𐖙𐖚𐖛𐖜𐖝𐖞𐖟𐖠𐖡𐖣𐖤𐖥𐖦𐖧𐖨𐖩𐖪𐖫𐖬𐖭𐖮𐖯𐖰𐖱𐖳𐖴𐖵𐖶𐖷𐖸𐖹𐖻𐖼𐳀𐳁𐳂𐳃𐳄𐳅𐳆𐳇𐳈𐳉𐳊𐳋𐳌𐳍𐳎𐳏𐳐𐳑𐳒𐳓𐳔𐳕𐳖𐳗𐳘𐳙𐳚𐳛𐳜𐳝𐳞𐳟𐳠𐳡𐳢𐳣𐳤𐳥𐳦𐳧𐳨𐳩𐳪𐳫𐳬𐳭𐳮𐳯𐳰𐳱𐳲𑣀𑣁𑣂𑣃𑣄𑣅𑣆𑣇𑣈𑣉𑣊𑣋𑣌𑣍𑣎𑣏𑣐𑣑𑣒𑣓𑣔𑣕𑣖𑣗𑣘𑣙𑣚𑣛𑣜𑣝𑣞𑣟𖹠𖹡𖹢𖹣𖹤𖹥𖹦𖹧𖹨𖹩𖹪𖹫𖹬𖹭𖹮𖹯𖹰𖹱𖹲𖹳𖹴𖹵𖹶𖹷𖹸𖹹𖹺𖹻𖹼𖹽𖹾𖹿𞤢𞤣𞤤𞤥𞤦𞤧𞤨𞤩𞤪𞤫𞤬𞤭𞤮𞤯𞤰𞤱𞤲𞤳𞤴𞤵𞤶𞤷𞤸𞤹𞤺𞤻𞤼𞤽𞤾𞤿𞥀𞥁𞥂𞥃') END IN ('rome', CAST(X'615C62' AS STRING)))) THEN (CAST((CAST(t0.`price` AS DOUBLE) * CAST(2 AS DOUBLE)) AS DOUBLE) / NULLIF(CAST(3 AS DOUBLE), 0D)) ELSE 0.0D END AS DOUBLE) - 0.0D) * 4294967296.0D + 0.5D, 0.0D), 1431655765334.0D)) END AS BIGINT) AS x0
 FROM `orders` AS t0
 WHERE t0.`customer_id` IS NOT NULL AND (CAST(year(CAST(t0.`placed` AS DATE)) AS BIGINT) = 2026) AND (t0.`placed` >= TIMESTAMP_NTZ '2026-01-31 12:00:00')),
-parts AS (SELECT o, COUNT(*) AS n, CAST(CAST(SUM(shiftright(CAST(x0 AS BIGINT), 42)) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST(x0 AS BIGINT), 21) & 2097151L)) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST(x0 AS BIGINT) & 2097151L)) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS p0
+parts AS (SELECT o, COUNT(*) AS n, CAST(CAST(SUM(shiftright(CAST(x0 AS BIGINT), 21)) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST(x0 AS BIGINT) & 2097151L)) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS p0
 FROM private_rows
 GROUP BY o),
 gaps AS (SELECT o, p0, 1073741824 AS u, CASE WHEN n > 40 THEN 1073741824 - (1073741824 * (CASE WHEN n < 40 THEN n ELSE 40 END) DIV n) END AS gap
@@ -386,9 +383,10 @@ FROM (SELECT t1.`customer_id` AS `c0`, t1.`city` AS `c1`, ROW_NUMBER() OVER (PAR
 FROM `orders` AS t1) AS t0
 WHERE t0.`o` IS NOT NULL AND (t0.`c2` = 1)),
 parts AS (SELECT k0, o, COUNT(*) AS n, COUNT(*) AS p0
-FROM private_rows
+FROM (SELECT /*+ REPARTITION(o) */ *
+FROM private_rows) AS by_owner
 GROUP BY k0, o),
-sizes AS (SELECT k0, o, p0, n, COUNT(*) OVER (PARTITION BY o) AS touched, CAST(CAST(SUM(shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 42)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 21) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS q
+sizes AS (SELECT k0, o, p0, n, COUNT(*) OVER (PARTITION BY o) AS touched, SUM(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT)) OVER (PARTITION BY o) AS q
 FROM parts),
 caps AS (SELECT k0, o, p0, n, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) AS DECIMAL(38, 0)) * CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('922337203685477580800' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) END END AS u
 FROM sizes),
@@ -412,9 +410,10 @@ WHERE t0.`o` IS NOT NULL AND (t0.`c2` = 1)),
 kept_rows AS (SELECT private_rows.*, hedgerow_place
 FROM private_rows JOIN hedgerow_selected ON private_rows.k0 <=> hedgerow_selected.k0),
 parts AS (SELECT hedgerow_place, o, COUNT(*) AS n, COUNT(*) AS p0
-FROM kept_rows
+FROM (SELECT /*+ REPARTITION(o) */ *
+FROM kept_rows) AS by_owner
 GROUP BY hedgerow_place, o),
-sizes AS (SELECT hedgerow_place, o, p0, n, COUNT(*) OVER (PARTITION BY o) AS touched, CAST(CAST(SUM(shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 42)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 4398046511104BD + CAST(SUM((shiftright(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT), 21) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 2097152BD + CAST(SUM((CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT) & 2097151L)) OVER (PARTITION BY o) AS DECIMAL(38, 0)) * 1BD AS DECIMAL(38, 0)) AS q
+sizes AS (SELECT hedgerow_place, o, p0, n, COUNT(*) OVER (PARTITION BY o) AS touched, SUM(CAST((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END) AS BIGINT)) OVER (PARTITION BY o) AS q
 FROM parts),
 caps AS (SELECT hedgerow_place, o, p0, n, touched, CASE WHEN q <= 800 THEN 1073741824 ELSE CASE WHEN CAST(CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) AS DECIMAL(38, 0)) * CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) * q > CAST('922337203685477580800' AS DECIMAL(38, 0)) THEN CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) - 1 ELSE CAST(floor(sqrt(9.223372036854776e+20D / CAST(q AS DOUBLE))) AS BIGINT) END END AS u
 FROM sizes),

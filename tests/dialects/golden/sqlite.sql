@@ -29,7 +29,7 @@ counted AS (SELECT COUNT(*) AS owners
 FROM parts),
 totals AS (SELECT CAST(hedgerow_plus(CASE WHEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') BETWEEN -1073741824 AND 1073741824 AND SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') < 4611686018427387904 THEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') * 4294967296 + SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') ELSE hedgerow_halves(SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer'), SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer')) END, hedgerow_wide_total(p0) FILTER (WHERE typeof(p0) = 'text')) AS TEXT) AS t0, CAST(hedgerow_plus(CASE WHEN SUM(p1 >> 32) FILTER (WHERE typeof(p1) = 'integer') BETWEEN -1073741824 AND 1073741824 AND SUM(p1 & 4294967295) FILTER (WHERE typeof(p1) = 'integer') < 4611686018427387904 THEN SUM(p1 >> 32) FILTER (WHERE typeof(p1) = 'integer') * 4294967296 + SUM(p1 & 4294967295) FILTER (WHERE typeof(p1) = 'integer') ELSE hedgerow_halves(SUM(p1 >> 32) FILTER (WHERE typeof(p1) = 'integer'), SUM(p1 & 4294967295) FILTER (WHERE typeof(p1) = 'integer')) END, hedgerow_wide_total(p1) FILTER (WHERE typeof(p1) = 'text')) AS TEXT) AS t1
 FROM parts),
-surplus AS (SELECT hedgerow_product_total(gap, p0) AS m0, hedgerow_product_total(gap, p1) AS m1
+surplus AS (SELECT hedgerow_product_total(gap, p0) FILTER (WHERE gap IS NOT NULL) AS m0, hedgerow_product_total(gap, p1) FILTER (WHERE gap IS NOT NULL) AS m1
 FROM parts JOIN light ON parts.o = light.o),
 weighted AS (SELECT owners, hedgerow_weighed(COALESCE(t0, 0), 1073741824, COALESCE(m0, 0)) AS s0, hedgerow_weighed(COALESCE(t1, 0), 1073741824, COALESCE(m1, 0)) AS s1
 FROM counted CROSS JOIN totals CROSS JOIN surplus)
@@ -68,7 +68,7 @@ GROUP BY 1),
 totals AS (SELECT k0, CAST(hedgerow_plus(CASE WHEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') BETWEEN -1073741824 AND 1073741824 AND SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') < 4611686018427387904 THEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') * 4294967296 + SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') ELSE hedgerow_halves(SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer'), SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer')) END, hedgerow_wide_total(p0) FILTER (WHERE typeof(p0) = 'text')) AS TEXT) AS t0, CAST(hedgerow_plus(CASE WHEN SUM(p1 >> 32) FILTER (WHERE typeof(p1) = 'integer') BETWEEN -1073741824 AND 1073741824 AND SUM(p1 & 4294967295) FILTER (WHERE typeof(p1) = 'integer') < 4611686018427387904 THEN SUM(p1 >> 32) FILTER (WHERE typeof(p1) = 'integer') * 4294967296 + SUM(p1 & 4294967295) FILTER (WHERE typeof(p1) = 'integer') ELSE hedgerow_halves(SUM(p1 >> 32) FILTER (WHERE typeof(p1) = 'integer'), SUM(p1 & 4294967295) FILTER (WHERE typeof(p1) = 'integer')) END, hedgerow_wide_total(p1) FILTER (WHERE typeof(p1) = 'text')) AS TEXT) AS t1
 FROM parts
 GROUP BY 1),
-surplus AS (SELECT parts.k0 AS k0, hedgerow_product_total(gap, p0) AS m0, hedgerow_product_total(gap, p1) AS m1
+surplus AS (SELECT parts.k0 AS k0, hedgerow_product_total(gap, p0) FILTER (WHERE gap IS NOT NULL) AS m0, hedgerow_product_total(gap, p1) FILTER (WHERE gap IS NOT NULL) AS m1
 FROM parts JOIN light ON parts.o = light.o AND parts.k0 IS light.k0
 GROUP BY 1),
 weighted AS (SELECT counted.k0 AS k0, owners, owners - COALESCE(lost, 0) AS units, hedgerow_weighed(COALESCE(t0, 0), 1073741824, COALESCE(m0, 0)) AS s0, hedgerow_weighed(COALESCE(t1, 0), 1073741824, COALESCE(m1, 0)) AS s1
@@ -105,7 +105,7 @@ GROUP BY 1),
 totals AS (SELECT hedgerow_place, CAST(hedgerow_plus(CASE WHEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') BETWEEN -1073741824 AND 1073741824 AND SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') < 4611686018427387904 THEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') * 4294967296 + SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') ELSE hedgerow_halves(SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer'), SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer')) END, hedgerow_wide_total(p0) FILTER (WHERE typeof(p0) = 'text')) AS TEXT) AS t0, CAST(hedgerow_plus(CASE WHEN SUM(p1 >> 32) FILTER (WHERE typeof(p1) = 'integer') BETWEEN -1073741824 AND 1073741824 AND SUM(p1 & 4294967295) FILTER (WHERE typeof(p1) = 'integer') < 4611686018427387904 THEN SUM(p1 >> 32) FILTER (WHERE typeof(p1) = 'integer') * 4294967296 + SUM(p1 & 4294967295) FILTER (WHERE typeof(p1) = 'integer') ELSE hedgerow_halves(SUM(p1 >> 32) FILTER (WHERE typeof(p1) = 'integer'), SUM(p1 & 4294967295) FILTER (WHERE typeof(p1) = 'integer')) END, hedgerow_wide_total(p1) FILTER (WHERE typeof(p1) = 'text')) AS TEXT) AS t1
 FROM parts
 GROUP BY 1),
-surplus AS (SELECT parts.hedgerow_place AS hedgerow_place, hedgerow_product_total(gap, p0) AS m0, hedgerow_product_total(gap, p1) AS m1
+surplus AS (SELECT parts.hedgerow_place AS hedgerow_place, hedgerow_product_total(gap, p0) FILTER (WHERE gap IS NOT NULL) AS m0, hedgerow_product_total(gap, p1) FILTER (WHERE gap IS NOT NULL) AS m1
 FROM parts JOIN light ON parts.o = light.o AND parts.hedgerow_place IS light.hedgerow_place
 GROUP BY 1),
 weighted AS (SELECT counted.hedgerow_place AS hedgerow_place, owners, hedgerow_weighed(COALESCE(t0, 0), 1073741824, COALESCE(m0, 0)) AS s0, hedgerow_weighed(COALESCE(t1, 0), 1073741824, COALESCE(m1, 0)) AS s1
@@ -361,7 +361,7 @@ GROUP BY 1),
 totals AS (SELECT k0, CAST(hedgerow_plus(CASE WHEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') BETWEEN -1073741824 AND 1073741824 AND SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') < 4611686018427387904 THEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') * 4294967296 + SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') ELSE hedgerow_halves(SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer'), SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer')) END, hedgerow_wide_total(p0) FILTER (WHERE typeof(p0) = 'text')) AS TEXT) AS t0
 FROM parts
 GROUP BY 1),
-surplus AS (SELECT parts.k0 AS k0, hedgerow_product_total(gap, p0) AS m0
+surplus AS (SELECT parts.k0 AS k0, hedgerow_product_total(gap, p0) FILTER (WHERE gap IS NOT NULL) AS m0
 FROM parts JOIN light ON parts.o = light.o AND parts.k0 IS light.k0
 GROUP BY 1),
 weighted AS (SELECT counted.k0 AS k0, owners, owners - COALESCE(lost, 0) AS units, hedgerow_weighed(COALESCE(t0, 0), 1073741824, COALESCE(m0, 0)) AS s0
@@ -398,7 +398,7 @@ GROUP BY 1),
 totals AS (SELECT hedgerow_place, CAST(hedgerow_plus(CASE WHEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') BETWEEN -1073741824 AND 1073741824 AND SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') < 4611686018427387904 THEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') * 4294967296 + SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') ELSE hedgerow_halves(SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer'), SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer')) END, hedgerow_wide_total(p0) FILTER (WHERE typeof(p0) = 'text')) AS TEXT) AS t0
 FROM parts
 GROUP BY 1),
-surplus AS (SELECT parts.hedgerow_place AS hedgerow_place, hedgerow_product_total(gap, p0) AS m0
+surplus AS (SELECT parts.hedgerow_place AS hedgerow_place, hedgerow_product_total(gap, p0) FILTER (WHERE gap IS NOT NULL) AS m0
 FROM parts JOIN light ON parts.o = light.o AND parts.hedgerow_place IS light.hedgerow_place
 GROUP BY 1),
 weighted AS (SELECT counted.hedgerow_place AS hedgerow_place, owners, hedgerow_weighed(COALESCE(t0, 0), 1073741824, COALESCE(m0, 0)) AS s0
@@ -413,39 +413,14 @@ SELECT c.region, COUNT(*) FROM customers c JOIN orders o ON o.customer_id = c.id
 WITH private_rows AS (SELECT CASE WHEN typeof(t0."region" COLLATE BINARY) = 'text' AND length(t0."region" COLLATE BINARY) = length(CAST(t0."region" COLLATE BINARY AS BLOB)) AND NOT t0."region" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."region" COLLATE BINARY ELSE hedgerow_text(CAST(t0."region" COLLATE BINARY AS BLOB)) END AS k0, t0."id" AS o
 FROM "main"."customers" AS t0 JOIN "main"."orders" AS t1 ON (t1."customer_id" = t0."id")
 WHERE t0."id" IS NOT NULL AND (t1."price" > hedgerow_double('0x1.3fae147ae147bp+3')) AND (t0."region" COLLATE BINARY <> 'south') AND CASE WHEN typeof(t0."region" COLLATE BINARY) = 'text' AND length(t0."region" COLLATE BINARY) = length(CAST(t0."region" COLLATE BINARY AS BLOB)) AND NOT t0."region" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."region" COLLATE BINARY ELSE hedgerow_text(CAST(t0."region" COLLATE BINARY AS BLOB)) END IN ('north', 'o''north', 'south')),
-parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n, COUNT(*) AS p0
+parts AS (SELECT k0, o, COUNT(*) AS n, COUNT(*) AS p0
 FROM private_rows
 GROUP BY 2, 1),
-sized AS (SELECT o, COUNT(*) AS touched, CASE WHEN SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) >> 32) BETWEEN -1073741824 AND 1073741824 AND SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) & 4294967295) < 4611686018427387904 THEN SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) >> 32) * 4294967296 + SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) & 4294967295) ELSE hedgerow_halves(SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) >> 32), SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) & 4294967295)) END AS q
-FROM parts
+gaps AS (SELECT k0, o, p0, 1073741824 AS u, CASE WHEN n > 20 THEN 1073741824 - (1073741824 * (CASE WHEN n < 20 THEN n ELSE 20 END)) / n END AS gap
+FROM parts),
+weighted AS (SELECT k0, COUNT(*) AS owners, hedgerow_weighed(COALESCE(CAST(hedgerow_plus(CASE WHEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') BETWEEN -1073741824 AND 1073741824 AND SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') < 4611686018427387904 THEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') * 4294967296 + SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') ELSE hedgerow_halves(SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer'), SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer')) END, hedgerow_wide_total(p0) FILTER (WHERE typeof(p0) = 'text')) AS TEXT), 0), 1073741824, COALESCE(hedgerow_product_total(gap, p0) FILTER (WHERE gap IS NOT NULL), 0)) AS s0, COUNT(*) AS units
+FROM gaps
 GROUP BY 1),
-heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 400 THEN 1073741824 ELSE hedgerow_root('461168601842738790400', q) END AS u
-FROM sized
-WHERE touched > 1 OR q > 400),
-light AS MATERIALIZED (SELECT parts.k0 AS k0, parts.o AS o, 1073741824 - (COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END)) / n AS gap
-FROM parts
-LEFT JOIN heavy ON parts.o = heavy.o
-WHERE n > 20 OR u < 1073741824),
-counted AS (SELECT parts.k0 AS k0, COUNT(*) AS owners
-FROM parts
-GROUP BY 1),
-dropped AS (SELECT k0, COUNT(*) AS lost
-FROM (SELECT k0, ROW_NUMBER() OVER (PARTITION BY o ORDER BY hedgerow_md5(CAST('00000000000000000000000000000000' || '|' || COALESCE(CAST(o AS TEXT), '~') || '|' || COALESCE(k0, '~') AS BLOB)), k0 ASC NULLS LAST) AS place
-FROM (SELECT parts.o AS o, parts.k0 AS k0
-FROM parts JOIN heavy ON parts.o = heavy.o
-WHERE touched > 1) AS touching) AS ranked
-WHERE place > 1
-GROUP BY 1),
-totals AS (SELECT k0, CAST(hedgerow_plus(CASE WHEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') BETWEEN -1073741824 AND 1073741824 AND SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') < 4611686018427387904 THEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') * 4294967296 + SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') ELSE hedgerow_halves(SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer'), SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer')) END, hedgerow_wide_total(p0) FILTER (WHERE typeof(p0) = 'text')) AS TEXT) AS t0
-FROM parts
-GROUP BY 1),
-surplus AS (SELECT parts.k0 AS k0, hedgerow_product_total(gap, p0) AS m0
-FROM parts JOIN light ON parts.o = light.o AND parts.k0 IS light.k0
-GROUP BY 1),
-weighted AS (SELECT counted.k0 AS k0, owners, owners - COALESCE(lost, 0) AS units, hedgerow_weighed(COALESCE(t0, 0), 1073741824, COALESCE(m0, 0)) AS s0
-FROM counted
-LEFT JOIN dropped ON counted.k0 IS dropped.k0 JOIN totals ON counted.k0 IS totals.k0
-LEFT JOIN surplus ON counted.k0 IS surplus.k0),
 bounded AS (SELECT weighted.*, COUNT(*) OVER () AS all_keys
 FROM weighted)
 SELECT k0, units, all_keys, s0
@@ -457,31 +432,14 @@ FROM "main"."customers" AS t0 JOIN "main"."orders" AS t1 ON (t1."customer_id" = 
 WHERE t0."id" IS NOT NULL AND (t1."price" > hedgerow_double('0x1.3fae147ae147bp+3')) AND (t0."region" COLLATE BINARY <> 'south') AND CASE WHEN typeof(t0."region" COLLATE BINARY) = 'text' AND length(t0."region" COLLATE BINARY) = length(CAST(t0."region" COLLATE BINARY AS BLOB)) AND NOT t0."region" COLLATE BINARY GLOB '*[^' || char(1) || '-' || char(127) || ']*' THEN t0."region" COLLATE BINARY ELSE hedgerow_text(CAST(t0."region" COLLATE BINARY AS BLOB)) END IN ('north', 'o''north', 'south')),
 kept_rows AS (SELECT private_rows.*, hedgerow_place
 FROM private_rows JOIN hedgerow_selected ON private_rows.k0 IS hedgerow_selected.k0),
-parts AS MATERIALIZED (SELECT hedgerow_place, o, COUNT(*) AS n, COUNT(*) AS p0
+parts AS (SELECT hedgerow_place, o, COUNT(*) AS n, COUNT(*) AS p0
 FROM kept_rows
 GROUP BY 2, 1),
-sized AS (SELECT o, COUNT(*) AS touched, CASE WHEN SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) >> 32) BETWEEN -1073741824 AND 1073741824 AND SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) & 4294967295) < 4611686018427387904 THEN SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) >> 32) * 4294967296 + SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) & 4294967295) ELSE hedgerow_halves(SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) >> 32), SUM(((CASE WHEN n < 20 THEN n ELSE 20 END) * (CASE WHEN n < 20 THEN n ELSE 20 END)) & 4294967295)) END AS q
-FROM parts
-GROUP BY 1),
-heavy AS MATERIALIZED (SELECT o, touched, CASE WHEN q <= 400 THEN 1073741824 ELSE hedgerow_root('461168601842738790400', q) END AS u
-FROM sized
-WHERE touched > 1 OR q > 400),
-light AS MATERIALIZED (SELECT parts.hedgerow_place AS hedgerow_place, parts.o AS o, 1073741824 - (COALESCE(u, 1073741824) * (CASE WHEN n < 20 THEN n ELSE 20 END)) / n AS gap
-FROM parts
-LEFT JOIN heavy ON parts.o = heavy.o
-WHERE n > 20 OR u < 1073741824),
-counted AS (SELECT parts.hedgerow_place AS hedgerow_place, COUNT(*) AS owners
-FROM parts
-GROUP BY 1),
-totals AS (SELECT hedgerow_place, CAST(hedgerow_plus(CASE WHEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') BETWEEN -1073741824 AND 1073741824 AND SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') < 4611686018427387904 THEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') * 4294967296 + SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') ELSE hedgerow_halves(SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer'), SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer')) END, hedgerow_wide_total(p0) FILTER (WHERE typeof(p0) = 'text')) AS TEXT) AS t0
-FROM parts
-GROUP BY 1),
-surplus AS (SELECT parts.hedgerow_place AS hedgerow_place, hedgerow_product_total(gap, p0) AS m0
-FROM parts JOIN light ON parts.o = light.o AND parts.hedgerow_place IS light.hedgerow_place
-GROUP BY 1),
-weighted AS (SELECT counted.hedgerow_place AS hedgerow_place, owners, hedgerow_weighed(COALESCE(t0, 0), 1073741824, COALESCE(m0, 0)) AS s0
-FROM counted JOIN totals ON counted.hedgerow_place IS totals.hedgerow_place
-LEFT JOIN surplus ON counted.hedgerow_place IS surplus.hedgerow_place)
+gaps AS (SELECT hedgerow_place, o, p0, 1073741824 AS u, CASE WHEN n > 20 THEN 1073741824 - (1073741824 * (CASE WHEN n < 20 THEN n ELSE 20 END)) / n END AS gap
+FROM parts),
+weighted AS (SELECT hedgerow_place, COUNT(*) AS owners, hedgerow_weighed(COALESCE(CAST(hedgerow_plus(CASE WHEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') BETWEEN -1073741824 AND 1073741824 AND SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') < 4611686018427387904 THEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') * 4294967296 + SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') ELSE hedgerow_halves(SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer'), SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer')) END, hedgerow_wide_total(p0) FILTER (WHERE typeof(p0) = 'text')) AS TEXT), 0), 1073741824, COALESCE(hedgerow_product_total(gap, p0) FILTER (WHERE gap IS NOT NULL), 0)) AS s0
+FROM gaps
+GROUP BY 1)
 SELECT hedgerow_place, s0
 FROM weighted;
 
@@ -501,7 +459,7 @@ counted AS (SELECT COUNT(*) AS owners
 FROM parts),
 totals AS (SELECT CAST(hedgerow_plus(CASE WHEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') BETWEEN -1073741824 AND 1073741824 AND SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') < 4611686018427387904 THEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') * 4294967296 + SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') ELSE hedgerow_halves(SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer'), SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer')) END, hedgerow_wide_total(p0) FILTER (WHERE typeof(p0) = 'text')) AS TEXT) AS t0
 FROM parts),
-surplus AS (SELECT hedgerow_product_total(gap, p0) AS m0
+surplus AS (SELECT hedgerow_product_total(gap, p0) FILTER (WHERE gap IS NOT NULL) AS m0
 FROM parts JOIN light ON parts.o = light.o),
 weighted AS (SELECT owners, hedgerow_weighed(COALESCE(t0, 0), 1073741824, COALESCE(m0, 0)) AS s0
 FROM counted CROSS JOIN totals CROSS JOIN surplus)
@@ -560,7 +518,7 @@ GROUP BY 1),
 totals AS (SELECT k0, CAST(hedgerow_plus(CASE WHEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') BETWEEN -1073741824 AND 1073741824 AND SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') < 4611686018427387904 THEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') * 4294967296 + SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') ELSE hedgerow_halves(SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer'), SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer')) END, hedgerow_wide_total(p0) FILTER (WHERE typeof(p0) = 'text')) AS TEXT) AS t0
 FROM parts
 GROUP BY 1),
-surplus AS (SELECT parts.k0 AS k0, hedgerow_product_total(gap, p0) AS m0
+surplus AS (SELECT parts.k0 AS k0, hedgerow_product_total(gap, p0) FILTER (WHERE gap IS NOT NULL) AS m0
 FROM parts JOIN light ON parts.o = light.o AND parts.k0 IS light.k0
 GROUP BY 1),
 weighted AS (SELECT counted.k0 AS k0, owners, owners - COALESCE(lost, 0) AS units, hedgerow_weighed(COALESCE(t0, 0), 1073741824, COALESCE(m0, 0)) AS s0
@@ -598,7 +556,7 @@ GROUP BY 1),
 totals AS (SELECT hedgerow_place, CAST(hedgerow_plus(CASE WHEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') BETWEEN -1073741824 AND 1073741824 AND SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') < 4611686018427387904 THEN SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer') * 4294967296 + SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer') ELSE hedgerow_halves(SUM(p0 >> 32) FILTER (WHERE typeof(p0) = 'integer'), SUM(p0 & 4294967295) FILTER (WHERE typeof(p0) = 'integer')) END, hedgerow_wide_total(p0) FILTER (WHERE typeof(p0) = 'text')) AS TEXT) AS t0
 FROM parts
 GROUP BY 1),
-surplus AS (SELECT parts.hedgerow_place AS hedgerow_place, hedgerow_product_total(gap, p0) AS m0
+surplus AS (SELECT parts.hedgerow_place AS hedgerow_place, hedgerow_product_total(gap, p0) FILTER (WHERE gap IS NOT NULL) AS m0
 FROM parts JOIN light ON parts.o = light.o AND parts.hedgerow_place IS light.hedgerow_place
 GROUP BY 1),
 weighted AS (SELECT counted.hedgerow_place AS hedgerow_place, owners, hedgerow_weighed(COALESCE(t0, 0), 1073741824, COALESCE(m0, 0)) AS s0

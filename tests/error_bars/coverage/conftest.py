@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 FALSE_ALARM = 1e-9
-"""How often a test of coverage may fail although every interval holds as often as it says."""
+"""Rate at which a test of coverage may fail although every interval holds as often as it says."""
 
 
 @pytest.fixture
@@ -13,8 +13,8 @@ def assert_covers():
     """At least the stated share of intervals holds the exact value; and the test would notice half a width."""
 
     def check(answer, column, exact, confidence, *, tight=False):
-        lower = np.array([each[column].lower for each in answer.intervals])
-        upper = np.array([each[column].upper for each in answer.intervals])
+        lower = np.array([row[column].lower for row in answer.intervals])
+        upper = np.array([row[column].upper for row in answer.intervals])
         exact = np.asarray(exact, dtype=float)
         slack = 1e-9 * np.maximum(1.0, np.abs(exact))
         hits = int(np.sum((lower - slack <= exact) & (exact <= upper + slack)))

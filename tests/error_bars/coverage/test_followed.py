@@ -8,7 +8,7 @@ from scipy.stats import norm
 
 CONFIDENCE = 0.9
 FALSE_ALARM = 1e-9 / 20
-"""How often a verdict may reject intervals that hold as often as they say: twenty verdicts together once in 10^9."""
+"""Rate at which a verdict may reject intervals that hold as promised: twenty verdicts together once in 10^9."""
 
 NARROW, WIDE = (0.7, 0.01), (1.3, 0.1)
 """Factors of a width, and how often a verdict may overlook intervals that are off by so much."""

@@ -61,7 +61,7 @@ def test_groups_that_were_selected_cover(crowd, ask, exact, assert_covers, mecha
         assert_covers(answer, "people", exact(db, answer, "COUNT(DISTINCT u)"), CONFIDENCE)
         assert_covers(answer, "n", exact(db, answer, "COUNT(*)"), CONFIDENCE)
         assert_covers(answer, "a", exact(db, answer, "AVG(x)"), CONFIDENCE)
-        assert min(each["people"].lower for each in answer.intervals) >= 5
+        assert min(row["people"].lower for row in answer.intervals) >= 5
 
 
 @both
@@ -112,8 +112,8 @@ def test_simultaneous_intervals_hold_all_at_once(crowd, ask, exact, mechanism):
             answer = ask(db, query, mechanism=mechanism, confidence=0.95, simultaneous=simultaneous)
             truth = exact(db, answer, "SUM(x)")
             wrong += any(
-                not each["s"].lower <= value <= each["s"].upper
-                for each, value in zip(answer.intervals, truth, strict=True)
+                not row["s"].lower <= value <= row["s"].upper
+                for row, value in zip(answer.intervals, truth, strict=True)
             )
         assert wrong < 8 if simultaneous else wrong > 0
 
@@ -173,9 +173,9 @@ def test_the_largest_variance_of_a_thousand_groups_covers(build, ask, mechanism)
         ],
         f"t: {{unit: u, unit_unique: true, columns: {{x: {{lower: 0, upper: 10}}, g: {{values: [{keys}]}}}}}}",
     )
-    asked, misses = 80, 0
-    for _ in range(asked):
+    answers, misses = 80, 0
+    for _ in range(answers):
         query = "SELECT g, VAR_POP(x) AS v FROM t GROUP BY g ORDER BY v DESC LIMIT 1"
         [bars] = ask(db, query, mechanism=mechanism, epsilon=4).intervals
         misses += not bars["v"].lower <= 0.02 * 0.98 * 100 <= bars["v"].upper
-    assert stats.binom.sf(misses - 1, asked, 0.05) > 1e-9
+    assert stats.binom.sf(misses - 1, answers, 0.05) > 1e-9

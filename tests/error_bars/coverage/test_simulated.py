@@ -15,12 +15,12 @@ from hedgerow.error_bars.propagation.simulation import (
     draws_for,
 )
 
-ASKED = 50
+ANSWERS = 50
 FALSE_ALARM = 1e-9
 COVERAGE = 0.95
 """Share of tables for which a simulated interval at 0.95 holds, or none is given."""
 
-LEAST = binom.ppf(FALSE_ALARM, ASKED, COVERAGE)
+LEAST = binom.ppf(FALSE_ALARM, ANSWERS, COVERAGE)
 
 MIDDLE = "WITH r AS (SELECT g, COUNT(*) AS n FROM t GROUP BY g) SELECT MEDIAN(n) AS middle FROM r"
 BY_KEY = """
@@ -54,7 +54,7 @@ def test_simulated_intervals_are_labelled_and_about_right(town, ask, query, mech
     result = town.owner.execute(query)
     names, truth = [column[0] for column in result.description], result.fetchone()
     held = 0
-    for _ in range(ASKED):
+    for _ in range(ANSWERS):
         answer = ask(town, query, epsilon=2.0, delta=1e-5, mechanism=mechanism)
         for name, interval in answer.intervals[0].items():
             assert interval.kind == "approximate"

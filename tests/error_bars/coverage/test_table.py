@@ -14,7 +14,7 @@ sys.modules["coverage_table"] = TABLE
 SPECIFICATION.loader.exec_module(TABLE)
 
 FALSE_ALARM = 1e-9 / 1000
-"""How often one of the verdicts may fail although its intervals hold: all of them together once in 10^9."""
+"""Rate at which one of the verdicts may fail although its intervals hold: all of them together once in 10^9."""
 
 FEW, MANY = 2_000, 20_000
 SHORT = ("COUNT", "SUM", "AVG", "SUM / SUM")
@@ -27,26 +27,34 @@ def holds(setting, mode, confidence, draws, **options):
     return binom.cdf(held, of, confidence) > FALSE_ALARM
 
 
-def check_coverage(case, noise, size, draws):
+def check_coverage(case, noise, size, draws, modes):
     setting = case.setting(noise, size)
     missed = [
         (mode, confidence)
-        for mode in TABLE.MODES
+        for mode in modes
         for confidence in TABLE.CONFIDENCES
         if not holds(setting, mode, confidence, draws)
     ]
     assert missed == []
 
 
+def modes_in_turn(case, noise, size):
+    """All modes of a quick estimator. Of one that takes seconds another mode for each size: together all of them."""
+    if case.kind in {"linear", "quotient"} or case.name.startswith("COUNT"):
+        return TABLE.MODES
+    turn = TABLE.SIZES.index(size) + TABLE.NOISES.index(noise)
+    return [TABLE.MODES[turn % len(TABLE.MODES)]]
+
+
 @pytest.mark.parametrize(("case", "noise", "size"), ROWS)
 def test_intervals_hold_as_often_as_they_say(case, noise, size):
-    check_coverage(case, noise, size, FEW)
+    check_coverage(case, noise, size, FEW, modes_in_turn(case, noise, size))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("case", "noise", "size"), ROWS)
 def test_intervals_hold_as_often_as_they_say_in_many_draws(case, noise, size):
-    check_coverage(case, noise, size, MANY)
+    check_coverage(case, noise, size, MANY, TABLE.MODES)
 
 
 @pytest.mark.parametrize(("case", "noise", "size"), ROWS)

@@ -98,5 +98,5 @@ def town(town_file, tmp_path):
     for process in built.running:
         process.kill()
         process.communicate()
-    for each in reversed(built.opened):
-        each.close()
+    for ledger in reversed(built.opened):
+        ledger.close()

@@ -18,11 +18,11 @@ def test_two_processes_with_several_threads_never_overspend(town):
     for process in running:
         process.stdin.write("go\n")
         process.stdin.flush()
-    told = [json.loads(process.communicate(timeout=60)[0]) for process in running]
-    assert [each["errors"] for each in told] == [[], []]
+    reports = [json.loads(process.communicate(timeout=60)[0]) for process in running]
+    assert [report["errors"] for report in reports] == [[], []]
 
     book = town.look()
-    answers = [identity for each in told for identity in each["answers"]]
+    answers = [identity for report in reports for identity in report["answers"]]
     entries = [json.loads(line) for line in book.export()]
     charged = [entry for entry in entries if entry["kind"] == "charged"]
     assert sorted(answers) == sorted(f"{book.id}-{entry['sequence']}" for entry in charged)

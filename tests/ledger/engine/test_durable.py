@@ -13,7 +13,7 @@ from ...internals import session_of
 
 COUNT = "SELECT COUNT(*) FROM people"
 NO_ROWS = "WHERE 1 = 0"
-"""How statements end that look whether tables can be read, before the charge."""
+"""Endings of statements that look whether tables can be read, before the charge."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""How many statements fit, by the engine's own prices and exact arithmetic."""
+"""The number of statements that fit, by the engine's own prices and exact arithmetic."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def priced(db, query, **options):
 
 
 def fitting(charge, caps):
-    """How many such charges the three caps hold, and which of them is full first."""
+    """Return the number of such charges that the three caps hold, and the cap that is full first."""
     one = Units.of(charge)
     numbers = {
         name: getattr(caps, name) // getattr(one, name) for name in ("gaussian", "pure", "mass") if getattr(one, name)
@@ -59,10 +59,10 @@ def test_grouped_statements_are_not_limited_by_delta(town, k):
     number, first = fitting(plan.charge, caps_for(3.0, 1e-6))
     tau, sigma = float(plan.selection.threshold), plan.selection.noise.sigma
     whole = statement_threshold(0.1, 1e-8, sigma, k)
-    told = f"k = {k}: {number} fit ({first} is full first); tau is {tau:.1f}, and {whole:.1f} with all of delta"
-    assert number >= 500, told
-    assert first == "gaussian", told
-    assert tau < k + 1.25 * (whole - k), told
+    message = f"k = {k}: {number} fit ({first} is full first); tau is {tau:.1f}, and {whole:.1f} with all of delta"
+    assert number >= 500, message
+    assert first == "gaussian", message
+    assert tau < k + 1.25 * (whole - k), message
 
 
 def test_a_plan_of_grouped_statements_is_admitted_whole_where_delta_would_allow_forty(town):

@@ -26,7 +26,7 @@ def clock():
 
 
 def ask_until_refused(db):
-    """How many answers there were, and the code of the refusal."""
+    """Return the number of answers, and the code of the refusal."""
     for number in range(200):
         try:
             db.sql(COUNT, reuse=False, epsilon=0.4)
@@ -41,7 +41,7 @@ def test_each_analyst_is_held_by_a_cap_of_their_own(town):
     assert {code for _, code in counts.values()} == {"budget-analyst"}
     assert counts["alice"][0] > counts["bob"][0] == counts[None][0] > 0
     view = town.look().budget()
-    assert {name: each.limit.epsilon for name, each in view.analysts.items()} == {
+    assert {name: analyst.limit.epsilon for name, analyst in view.analysts.items()} == {
         "alice": 1.0,
         "bob": 0.5,
         "default": 0.5,
@@ -51,10 +51,10 @@ def test_each_analyst_is_held_by_a_cap_of_their_own(town):
 
 def test_the_caps_of_all_analysts_together_do_not_widen_the_total(town):
     town.write(budget="{epsilon: 1, delta: 1e-6, analysts: {default: {epsilon: 0.9}}}")
-    told = [ask_until_refused(town.connect(analyst=name)) for name in ("alice", "bob", "carol")]
-    assert [code for _, code in told] == ["budget-analyst", "budget-gaussian", "budget-gaussian"]
-    alone, _ = told[0]
-    assert sum(number for number, _ in told) < 2 * alone
+    runs = [ask_until_refused(town.connect(analyst=name)) for name in ("alice", "bob", "carol")]
+    assert [code for _, code in runs] == ["budget-analyst", "budget-gaussian", "budget-gaussian"]
+    alone, _ = runs[0]
+    assert sum(number for number, _ in runs) < 2 * alone
 
 
 def test_an_analyst_whose_cap_is_spent_still_sees_what_others_paid_for(town):
@@ -85,10 +85,10 @@ def test_a_period_refreshes_the_budget_until_the_lifetime_is_spent(town, clock):
     assert ask_until_refused(db) == (0, "budget-gaussian")
     clock.advance(1)
     periods = [first]
-    while (told := ask_until_refused(db))[1] == "budget-gaussian":
-        periods.append(told[0])
+    while (count_and_code := ask_until_refused(db))[1] == "budget-gaussian":
+        periods.append(count_and_code[0])
         clock.advance(30)
-    assert told[1] == "budget-lifetime"
+    assert count_and_code[1] == "budget-lifetime"
     assert set(periods) == {first}
     assert len(periods) > 1
     clock.advance(365)

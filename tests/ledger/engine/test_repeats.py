@@ -4,6 +4,7 @@ import shutil
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from tests.internals import session_of
 
 import hedgerow as hr
 from hedgerow.errors import LedgerError
@@ -13,7 +14,7 @@ MEAN = "SELECT AVG(income) AS m FROM people"
 
 
 @pytest.fixture
-def asked(town, store):
+def session(town, store):
     """A database with its ledger in each kind of store; a repeat of COUNT is kept."""
     town.write()
     with hr.connect(town.database, catalog=town.catalog, ledger=store.location) as db:
@@ -22,54 +23,54 @@ def asked(town, store):
         yield db
 
 
-def test_a_closed_ledger_gives_no_repeat(asked):
-    asked.close()
+def test_a_closed_ledger_gives_no_repeat(session):
+    session.close()
     with pytest.raises(LedgerError) as raised:
-        asked.sql(COUNT)
+        session.sql(COUNT)
     assert raised.value.code == "ledger-closed"
 
 
-def test_a_ledger_that_was_removed_gives_no_repeat(asked, store):
+def test_a_ledger_that_was_removed_gives_no_repeat(session, store):
     store.remove()
     with pytest.raises(LedgerError):
-        asked.sql(COUNT)
+        session.sql(COUNT)
 
 
-def test_a_ledger_of_a_newer_version_gives_no_repeat(asked, store):
+def test_a_ledger_of_a_newer_version_gives_no_repeat(session, store):
     store.set_format(99)
     with pytest.raises(LedgerError) as raised:
-        asked.sql(COUNT)
+        session.sql(COUNT)
     assert raised.value.code == "ledger-newer"
 
 
 @pytest.mark.parametrize("change", ["body = '{}'", "state = '{}'", "hash = previous"])
-def test_a_changed_entry_is_noticed(asked, store, change):
+def test_a_changed_entry_is_noticed(session, store, change):
     store.unlock()
     store.execute(f"UPDATE entries SET {change} WHERE sequence = (SELECT MAX(sequence) FROM entries)")
     with pytest.raises(LedgerError):
-        asked.sql(COUNT)
+        session.sql(COUNT)
 
 
-def test_a_changed_charge_of_the_analyst_is_noticed(asked, store):
+def test_a_changed_charge_of_the_analyst_is_noticed(session, store):
     store.unlock()
     store.execute("UPDATE entries SET body = '{}' WHERE kind = 'charged'")
     with pytest.raises(LedgerError):
-        asked.sql(COUNT)
+        session.sql(COUNT)
 
 
-def test_entries_that_are_lost_are_noticed(asked, store):
+def test_entries_that_are_lost_are_noticed(session, store):
     store.unlock()
     store.execute("DELETE FROM releases")
     store.execute("DELETE FROM entries WHERE kind = 'answered'")
     with pytest.raises(LedgerError):
-        asked.sql(COUNT)
+        session.sql(COUNT)
 
 
-def test_a_release_that_is_lost_is_bought_again(asked, store):
+def test_a_release_that_is_lost_is_bought_again(session, store):
     store.unlock()
     store.execute("DELETE FROM releases")
-    assert not asked.sql(COUNT).receipt.reused
-    assert asked.budget.queries == 2
+    assert not session.sql(COUNT).receipt.reused
+    assert session.budget.queries == 2
 
 
 def test_a_file_in_place_of_the_ledger_is_noticed(town):
@@ -102,7 +103,7 @@ def test_a_shared_ledger_stays_open_for_other_databases(town):
     db = town.connect(clock=lambda: clock[0])
     for _ in range(3):
         repeat = db.sql(COUNT)
-    db._session.ledger.close()
+    session_of(db).ledger.close()
     with pytest.raises(LedgerError):
         db.sql(COUNT)
     assert list(town.connect().sql(COUNT)) == list(repeat)

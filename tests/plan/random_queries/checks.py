@@ -23,7 +23,7 @@ def within_the_charge(laboratory, question, *, mechanism, epsilon, minimum, mask
     planned = laboratory.plan(question.sql, world, schema, mechanism=mechanism, epsilon=epsilon, min_frequency=minimum)
     if not isinstance(planned, Planned):
         return planned
-    laboratory.told(planned, world, schema)
+    laboratory.answered(planned, world, schema)
     parts, units = planned.statement.parts, world.units()
     chosen = [_chosen(list(laboratory.measure(part).units), part, mask) for part in parts]
 

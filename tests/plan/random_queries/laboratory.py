@@ -24,12 +24,13 @@ from hedgerow.limits import UNDECLARED, StatementLimits
 from hedgerow.plan.bind import bind
 from hedgerow.plan.join_limits import within_limits
 from hedgerow.plan.nodes import AggregateCall, LogicalPlan, Released, Select
+from hedgerow.privacy.distinct import DistinctLevel
 from hedgerow.privacy.keys import KeyRule
 from hedgerow.privacy.plan import PrivateStatement
 from hedgerow.privacy.price import price
 from hedgerow.release import Estimator, NoisyTable, PostprocessEngine
-from hedgerow.release.canonical import declared_table
 from hedgerow.release.draw import _to_grid
+from hedgerow.release.key_selection import declared_table
 from hedgerow.sql.parse import parse
 
 NONCE = "00112233445566778899aabbccddeeff"
@@ -166,7 +167,7 @@ class Laboratory:
                 actual.append(np.array([float(there.get(place, 0)) for place in range(keys.num_rows)]))
         return tuple(actual)
 
-    def told(self, planned, world, schema):
+    def answered(self, planned, world, schema):
         """The answer, with its error bars, as `Database.sql` makes it of released tables."""
         estimators = [self.without_noise(part)[0] for part in planned.statement.parts]
         request = resolve_request(world.catalog(), epsilon=1.0, delta=1e-8)
@@ -209,7 +210,7 @@ class Laboratory:
         return table.filter(pa.array([key in measured.units for key in keys], type=pa.bool_()))
 
     def _supports(self, plan, calls):
-        """How many rows each sum or mean was made of, per key."""
+        """Return the number of rows behind each sum or mean, by key."""
         if not calls:
             return {}
         counts = tuple(
@@ -234,7 +235,8 @@ def _form(terms, vector):
 
 def _opened(plan):
     """The same plan for people who may count as much as they do."""
-    distinct = tuple(replace(each, per_owner=OPEN, groups=OPEN) for each in plan.distinct)
+    level = DistinctLevel(OPEN, OPEN, complete=True)
+    distinct = tuple(replace(count, level=level, flow=False) for count in plan.distinct)
     return replace(
         plan, bounding=replace(plan.bounding, rows=OPEN, rows_per_group=OPEN, groups=OPEN), distinct=distinct
     )

@@ -478,6 +478,6 @@ class RowWriter(Pen):
         return f"SELECT {', '.join(texts)} FROM {scope.text}{self.where(scope)}"
 
     def _depends_on_rows(self, scope):
-        """How large one person's numbers get follows from the declared limits, which public joins go beyond."""
+        """One person's numbers are limited by what is declared; public joins go beyond it."""
         if scope.loose:
             self.differs.add("more rows than declared")

@@ -13,7 +13,7 @@ from .worlds import Column, Table, World
 
 PEOPLE = range(3)
 OIDS, IIDS = (1, 1, 2, None), (7, 7, 8, None)
-ASKED = {"epsilon": 1.0, "minimum": 1, "mask": 0b11111111}
+OPTIONS = {"epsilon": 1.0, "minimum": 1, "mask": 0b11111111}
 
 UNIT = Column("uid", "int", role="unit")
 ORDERS = Table("orders", (Column("oid", "int"), UNIT, Column("o_int", "int", bounded=True)), "uid", max_rows=3)
@@ -78,14 +78,14 @@ SELECT COUNT(*) FROM people p JOIN orders o ON p.uid = o.uid JOIN places ON plac
 @pytest.mark.parametrize("sql", QUESTIONS.strip().splitlines())
 def test_keys_that_are_not_unique_move_no_release_beyond_its_charge(laboratory, sql):
     question = Question(FALSE, sql, frozenset(), ordered=False)
-    assert isinstance(within_the_charge(laboratory, question, mechanism="gaussian", **ASKED), Planned)
+    assert isinstance(within_the_charge(laboratory, question, mechanism="gaussian", **OPTIONS), Planned)
 
 
 @pytest.mark.parametrize("sql", QUESTIONS.strip().splitlines())
 def test_nor_do_they_where_only_a_few_rows_of_each_person_are_joined(laboratory, sql, monkeypatch):
     monkeypatch.setattr(laboratory, "rows_per_person", 8)
     question = Question(FALSE, sql, frozenset(), ordered=False)
-    assert isinstance(within_the_charge(laboratory, question, mechanism="gaussian", **ASKED), Planned)
+    assert isinstance(within_the_charge(laboratory, question, mechanism="gaussian", **OPTIONS), Planned)
 
 
 SMALL = replace(ORDERS, size=1, max_rows=9)
@@ -100,8 +100,8 @@ MANY = World(
 @pytest.mark.parametrize("epsilon", [0.01, 1.0])
 def test_more_rows_than_the_declared_size_move_no_release_beyond_its_charge(laboratory, mechanism, epsilon):
     sql = "SELECT oid, COUNT(*), SUM(o_int), MEDIAN(o_int) FROM orders GROUP BY oid"
-    asked = {**ASKED, "epsilon": epsilon}
-    actual = within_the_charge(laboratory, Question(MANY, sql), mechanism=mechanism, **asked)
+    options = {**OPTIONS, "epsilon": epsilon}
+    actual = within_the_charge(laboratory, Question(MANY, sql), mechanism=mechanism, **options)
     assert isinstance(actual, Planned)
 
 

@@ -14,7 +14,7 @@ CHECKS = settings(deadline=None, suppress_health_check=CALM)
 REFUSED_TOO = 12
 """One wrong form in so many: what is refused costs little time, and what should have been shows here."""
 
-asked = st.fixed_dictionaries(
+option_sets = st.fixed_dictionaries(
     {
         "mechanism": st.sampled_from(["gaussian", "laplace"]),
         "epsilon": st.sampled_from([0.01, 1.0, 30.0]),
@@ -22,7 +22,7 @@ asked = st.fixed_dictionaries(
         "mask": st.sampled_from([0b11111111, 0b10110101, 0b01001010]),
     }
 )
-leaving = given(questions(wild=True, wrong_one_in=REFUSED_TOO), asked)
+leaving = given(questions(wild=True, wrong_one_in=REFUSED_TOO), option_sets)
 
 
 @settings(CHECKS, max_examples=20)

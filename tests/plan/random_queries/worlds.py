@@ -230,7 +230,7 @@ class Maker(Chooser):
         return Table("items", columns, unit, "iid", enforced, **self._limits())
 
     def _enforced(self, constraints):
-        """How the key that a path leads to is enforced; where the declaration may be false, mostly not at all."""
+        """Choose how the key that a path leads to is enforced; mostly not at all where the declaration may be false."""
         return self.choose([*constraints, *([""] * (2 * len(constraints) if self._wild else 1))])
 
     def _parcels(self):

@@ -19,8 +19,8 @@ from hedgerow.dialects import DUCKDB
 from hedgerow.plan.bind import bind
 from hedgerow.privacy.plan import PrivatePlan
 from hedgerow.privacy.price import price
-from hedgerow.release.distinct import _counts, _flows
 from hedgerow.release.draw import _to_grid
+from hedgerow.release.noisy_table import _counts, _flows
 from hedgerow.sql.parse import parse
 
 from .forms import allowed_forms
@@ -138,7 +138,7 @@ class Laboratory:
     def measure(self, rows, plan: PrivatePlan, selected=None):
         """Units per key (whatever their number), and the coordinates over `selected` keys (None: all those)."""
         self.fill(rows, unique=not plan.bounding.weighted)
-        steps = program(replace(plan, minimum=1), self.dialect, NONCE, shortcuts=self.facts)
+        steps = program(replace(plan, minimum=1), self.dialect, NONCE, shortcuts=self.facts, fixed=True)
         with self.backend.snapshot() as snapshot:
             first_pass = self._run(snapshot, steps.first_pass)
             keys = _keys(first_pass)
@@ -153,7 +153,7 @@ class Laboratory:
 
     def _run(self, snapshot, query):
         """Run a statement, or its cheapest form: the last of those that are allowed."""
-        facts = allowed_forms(query, lambda fact: snapshot._cursor.sql(fact.sql).to_arrow_table(), snapshot.load)
+        facts = allowed_forms(query, snapshot.read, snapshot.load)
         return snapshot.run(list(facts.values())[-1])
 
     def first_pass(self, rows, plan):
@@ -228,7 +228,7 @@ def _rows(columns, count):
 
 
 def lattice_step(coordinate, plan):
-    """How many steps of the noise's lattice make one row."""
+    """Return the number of steps of the noise's lattice that make one row."""
     return Fraction(coordinate.denominator << plan.weight_bits) * Fraction(2) ** coordinate.shift
 
 

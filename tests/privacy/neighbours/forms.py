@@ -2,7 +2,9 @@
 
 import pyarrow as pa
 
-from hedgerow.compiled import CODES, HEAVY, MOST_CODES, PEOPLE
+from hedgerow.compiled import BEYOND, CODES, HEAVY, MOST_CODES, OWNERS, PEOPLE
+
+NAMED = {f"{kind}{fact}" for kind in ("within", "apart") for fact in ("", ", counted")}
 
 
 def allowed_forms(query, run, load, others=()):
@@ -11,6 +13,8 @@ def allowed_forms(query, run, load, others=()):
     `others` are owners who are added to those beyond a limit: who is treated like them must not matter.
     """
     forms = {"ordinary": query}
+    if query.optimistic is not None and is_proved(run(query.optimistic.query)):
+        forms["optimistic"] = query.optimistic.query
     shortcut = query.shortcut
     if shortcut is None:
         return forms
@@ -20,16 +24,36 @@ def allowed_forms(query, run, load, others=()):
     forms["apart"] = shortcut.apart
     if shortcut.codes is not None and load_codes(run(shortcut.codes), load):
         forms["apart, coded"] = shortcut.apart_coded
+    if shortcut.people is not None:
+        load(PEOPLE, run(shortcut.people))
+    if shortcut.apart_counted is not None:
+        forms["apart, counted"] = shortcut.apart_counted
     if not beyond:
         forms["within"] = shortcut.within
         if "apart, coded" in forms:
             forms["within, coded"] = shortcut.within_coded
         if shortcut.people is not None:
-            load(PEOPLE, run(shortcut.people))
             forms["within, counted"] = shortcut.within_counted
         if shortcut.strays is not None and run(shortcut.strays).num_rows == 0:
             forms["ownerless"] = shortcut.ownerless
-    return forms
+    return forms | beside_owners(forms, shortcut, run, load)
+
+
+def is_proved(result):
+    """True if a short statement proves that nobody is beyond a limit."""
+    return result.num_rows > 0 and not any(result.column(BEYOND).to_pylist())
+
+
+def beside_owners(forms, shortcut, run, load):
+    """The same forms with the owner column in place of the path, if there is one that can be used."""
+    if shortcut.owned is None:
+        return {}
+    column = run(shortcut.owners.column)
+    if column.num_rows != run(shortcut.owners.rows).column(0)[0].as_py():
+        return {}
+    load(OWNERS, column)
+    owned = {name: getattr(shortcut.owned.shortcut, name.replace(", ", "_")) for name in forms.keys() & NAMED}
+    return {f"{name}, beside": query for name, query in {**owned, "ordinary": shortcut.owned}.items()}
 
 
 def load_codes(keys, load):

@@ -43,8 +43,8 @@ def counted(laboratory, limits, row):
             [row(n, *cells) for n, own in enumerate(crowd) for cells in (own[:1] if unique else own)]
             for crowd in crowds
         ]
-        selected = sorted({(each.g,) for crowd in rows for each in crowd}, key=repr) if keys else [()]
-        return plan, [laboratory.distinct(each, plan, selected) for each in rows]
+        selected = sorted({(person_row.g,) for crowd in rows for person_row in crowd}, key=repr) if keys else [()]
+        return plan, [laboratory.distinct(crowd_rows, plan, selected) for crowd_rows in rows]
 
     return count
 
@@ -104,7 +104,9 @@ def test_the_test_notices_values_that_are_not_capped(counted, method):
     newcomer = [("a", None, None, i, None) for i in range(9)]
     plan, (before, after) = counted(["COUNT(DISTINCT i)"], (2, 2, 1), method, [[], [newcomer]])
     assert after == [[1], [2]]
-    smaller = replace(plan, distinct=tuple(replace(each, level=DistinctLevel(1, 1)) for each in plan.distinct))
+    smaller = replace(
+        plan, distinct=tuple(replace(counts_of, level=DistinctLevel(1, 1)) for counts_of in plan.distinct)
+    )
     with pytest.raises(AssertionError):
         assert_moved_within(smaller, before, after)
     assert before == [[0], [0]]
@@ -115,6 +117,8 @@ def test_the_test_notices_groups_that_are_not_capped(counted, method):
     newcomer = [(g, None, None, 1, None) for g in "abc"]
     plan, (before, after) = counted(["COUNT(DISTINCT i)"], (3, 1, 2), method, [[], [newcomer]])
     assert [sorted(counts) for counts in after] == [[0, 0, 1], [0, 1, 1]]
-    smaller = replace(plan, distinct=tuple(replace(each, level=DistinctLevel(1, 1)) for each in plan.distinct))
+    smaller = replace(
+        plan, distinct=tuple(replace(counts_of, level=DistinctLevel(1, 1)) for counts_of in plan.distinct)
+    )
     with pytest.raises(AssertionError):
         assert_moved_within(smaller, before, after)

@@ -28,7 +28,7 @@ def vectors(laboratory, row):
 
     def measure(owners, plan):
         rows = [row(number, f"{number}:{g}", "p", x, None, b) for number, own in enumerate(owners) for g, x, b in own]
-        measured = laboratory.measure(rows, plan, selected=sorted({(each.g,) for each in rows}))
+        measured = laboratory.measure(rows, plan, selected=sorted({(owned.g,) for owned in rows}))
         actual, keys = defaultdict(list), defaultdict(set)
         for (key,), vector in measured.vectors.items():
             actual[int(key.split(":")[0])].append(vector)
@@ -162,10 +162,12 @@ def test_an_owner_in_more_keys_than_weights_can_tell_apart_weighs_nothing(labora
 
 
 @pytest.mark.parametrize("mechanism", ["gaussian", "laplace"])
-@pytest.mark.parametrize("asked", ["COUNT(*) FILTER (WHERE b)", "SUM(x) FILTER (WHERE b)", "AVG(x) FILTER (WHERE b)"])
-def test_rows_that_add_to_no_sum_do_not_share_the_weight(laboratory, limits, row, assert_within, asked, mechanism):
+@pytest.mark.parametrize(
+    "aggregate", ["COUNT(*) FILTER (WHERE b)", "SUM(x) FILTER (WHERE b)", "AVG(x) FILTER (WHERE b)"]
+)
+def test_rows_that_add_to_no_sum_do_not_share_the_weight(laboratory, limits, row, assert_within, aggregate, mechanism):
     """Owners of one row that counts and many that do not: the same numbers as if the others were not there."""
-    plan = laboratory.plan(f"SELECT {asked} FROM t", limits(rows=1), mechanism=mechanism)
+    plan = laboratory.plan(f"SELECT {aggregate} FROM t", limits(rows=1), mechanism=mechanism)
     counting = [row(1, "a", "p", 10.0, b=True), row(2, "a", "p", -2.0, b=True)]
     others = [row(owner, "a", "p", 5.0, None, b) for owner in (1, 2, 3) for b in (False, None) for _ in range(4)]
     actual = laboratory.measure(counting + others, plan)

@@ -11,6 +11,7 @@ from hedgerow.aggregates import lookup, names
 from hedgerow.backends.duckdb import DuckDB
 from hedgerow.catalog import load_catalog
 from hedgerow.compile import program
+from hedgerow.compile.optimistic import MOST_KEYS
 from hedgerow.compiled import SELECTED
 from hedgerow.plan.bind import bind
 from hedgerow.privacy.price import price
@@ -19,6 +20,7 @@ from hedgerow.sql.parse import parse
 from .conftest import NONCE, REMAINING, Limits, Row, _as_table, _keys
 from .forms import allowed_forms, integers
 from .test_registry import COLUMNS
+from .test_windows import Windowed
 
 KEYS = ("", "g", "d", "g, d", "i", "b, g")
 FILTERS = ("", "x > 2", "i IN (1, 2, 3)", "b AND x IS NOT NULL", "x > 1e9")
@@ -48,7 +50,7 @@ def statement(call, keys, where):
 
 def assert_equal_forms(backend, plan, others=()):
     """Run every form of both passes; return the names of the forms."""
-    steps = program(replace(plan, minimum=1), backend.dialect, NONCE, shortcuts=True)
+    steps = program(replace(plan, minimum=1), backend.dialect, NONCE, shortcuts=True, fixed=True)
     used = set()
     with backend.snapshot() as snapshot:
         first = None
@@ -58,9 +60,7 @@ def assert_equal_forms(backend, plan, others=()):
             if first is not None:
                 kept = [key for key in _keys(first) if random.random() < 0.7]
                 snapshot.load(SELECTED, _as_table(kept, first))
-            forms = allowed_forms(
-                query, lambda fact: snapshot._cursor.sql(fact.sql).to_arrow_table(), snapshot.load, others
-            )
+            forms = allowed_forms(query, snapshot.read, snapshot.load, others)
             results = {name: snapshot.run(form) for name, form in forms.items()}
             first = first or results["ordinary"]
             wanted = integers(results["ordinary"])
@@ -105,6 +105,55 @@ def test_one_row_beyond_a_limit_is_beyond_it(laboratory, limits):
         rows += [Row(20 + more, value, "p", 5.0, i) for more in (0, 1) for i in range(most + more)]
         laboratory.fill(rows, unique=False)
         assert "within" not in assert_equal_forms(laboratory.backend, plan)
+
+
+@pytest.mark.parametrize("limits", [Limits(rows=3), Limits(rows=4, groups=2)], ids=repr)
+@pytest.mark.parametrize("keys", ["g", "i", "g, i"])
+@pytest.mark.parametrize("mechanism", ["gaussian", "laplace"])
+def test_a_short_statement_proves_its_result_up_to_the_limits_and_no_further(laboratory, keys, limits, mechanism):
+    """The last person has as many rows, or touches as many keys, as allowed, and then one more."""
+    most = limits.rows if keys == "g" else limits.groups or limits.rows
+    call = "COUNT(*) AS n, SUM(x), COUNT(DISTINCT u)"
+    plan = laboratory.plan(statement(call, keys, ""), limits, mechanism=mechanism)
+    steps = program(replace(plan, minimum=1), laboratory.backend.dialect, NONCE, fixed=True)
+    for more in (0, 1):
+        rows = [Row(owner, "abc"[owner % 3], "p", 5.0, owner % 5) for owner in range(10)]
+        laboratory.fill(
+            rows + [Row(20, "a", "p", 5.0, 0 if keys == "g" else i) for i in range(most + more)], unique=False
+        )
+        with laboratory.backend.snapshot() as snapshot:
+            forms = allowed_forms(steps.first_pass, snapshot.read, snapshot.load)
+            results = [integers(snapshot.run(form)) for form in forms.values()]
+        assert forms.keys() == ({"ordinary"} if more else {"ordinary", "optimistic"})
+        assert results.count(results[0]) == len(results)
+
+
+def test_a_short_statement_over_more_keys_than_bits_proves_nothing(laboratory):
+    plan = laboratory.plan("SELECT x, COUNT(DISTINCT u) AS n FROM t GROUP BY x", Limits(rows=400))
+    steps = program(replace(plan, minimum=1), laboratory.backend.dialect, NONCE, fixed=True)
+    for different in (MOST_KEYS, MOST_KEYS + 1):
+        laboratory.fill([Row(owner % 50, x=float(owner % different)) for owner in range(400)], unique=False)
+        with laboratory.backend.snapshot() as snapshot:
+            forms = allowed_forms(steps.first_pass, snapshot.read, snapshot.load)
+            assert all(
+                integers(snapshot.run(form)) == integers(snapshot.run(steps.first_pass)) for form in forms.values()
+            )
+        assert ("optimistic" in forms) is (different == MOST_KEYS)
+
+
+@pytest.mark.parametrize("rounds", [1, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("keys", KEYS)
+def test_rows_that_are_joined_with_the_heavy_owners_have_the_same_integers(laboratory, monkeypatch, keys, rounds):
+    """Engines with windows read the rows once, and tell the rows of heavy owners apart by a join."""
+    monkeypatch.setattr(laboratory.backend, "dialect", Windowed().at(*laboratory.backend.dialect.namespace))
+    for _ in range(rounds):
+        call = random.choice(["COUNT(*) AS n, SUM(x), AVG(i), COUNT(DISTINCT u)", "SUM(x)", "COUNT(DISTINCT u)"])
+        text = statement(call, keys, random.choice(FILTERS))
+        plan = laboratory.plan(text, random.choice(LIMITS), min_frequency=random.choice([1, 3]))
+        laboratory.fill(crowd(random.choice([3, 12])), unique=False)
+        used = assert_equal_forms(laboratory.backend, plan, random.sample(range(40), 3))
+        counts = plan.selection is not None or "DISTINCT" in call
+        assert ("apart, counted" in used) is (counts and not plan.release.where)
 
 
 def test_more_keys_than_bits_are_counted_by_pairs(laboratory):
@@ -181,7 +230,7 @@ def test_a_row_that_does_not_lead_to_one_person_is_seen(shop, strays):
     fill_shop(connection, heavy=False, strays=strays)
     logical = bind(parse(JOINED[0]).query, catalog, backend.schema())
     (plan,) = price(logical, Budget(1.0, 1e-8, "gaussian"), REMAINING, min_frequency=1).parts
-    assert "ownerless" not in assert_equal_forms(backend, plan)
+    assert not {"ownerless", "optimistic"} & assert_equal_forms(backend, plan)
 
 
 @pytest.mark.parametrize("strays", ["", STRAYS[-1]], ids=["no strays", "strays"])
@@ -193,4 +242,110 @@ def test_every_form_of_a_join_has_the_same_integers(shop, query, heavy, strays):
     logical = bind(parse(query).query, catalog, backend.schema())
     (plan,) = price(logical, Budget(1.0, 1e-8, "gaussian"), REMAINING, min_frequency=1).parts
     used = assert_equal_forms(backend, plan, others=[3, 8])
+    assert ("apart, beside" in used) is (query.endswith(ALONE) and not strays)
     assert ("ownerless" in used) is (query.endswith(ALONE) and not heavy and not strays)
+    if query == JOINED[0]:
+        assert ("optimistic" in used) is (not heavy and not strays)
+
+
+def test_keys_of_a_path_in_another_order_prove_nothing(shop):
+    connection, backend, catalog = shop
+    fill_shop(
+        connection, heavy=False, strays="DELETE FROM orders WHERE o = 5; INSERT INTO orders VALUES (5, 2, 'y', 5)"
+    )
+    logical = bind(parse(JOINED[0]).query, catalog, backend.schema())
+    (plan,) = price(logical, Budget(1.0, 1e-8, "gaussian"), REMAINING, min_frequency=1).parts
+    used = assert_equal_forms(backend, plan)
+    assert "ownerless" in used
+    assert "optimistic" not in used
+
+
+PATH_CATALOG = """\
+dataset: ways
+budget: {{epsilon: 100, delta: 1e-3}}
+tables:
+  ends: {{unit: u, max_rows: 1000}}
+  ways: {{unit: {{through: ends, on: {{e: e}}}}, max_rows: 1000}}
+  t:
+    unit: {{through: ways, on: {{w: w}}}}
+    max_rows: {rows}
+    max_rows_per_group: {per_group}
+    max_groups: {groups}
+    columns: {{x: {{lower: -2, upper: 10}}, i: {{lower: 0, upper: 5}}, d: {{values: [p, q, r]}}}}
+"""
+
+
+@pytest.fixture
+def ways(tmp_path):
+    """A DuckDB in which the person of a row is found along two tables, and a function that plans questions about it."""
+    connection = duckdb.connect(config={"threads": 1})
+    connection.execute("CREATE TABLE t (w BIGINT, g VARCHAR, d VARCHAR, x DOUBLE, i BIGINT, b BOOLEAN)")
+    connection.execute("CREATE TABLE ways (w BIGINT, e BIGINT); CREATE TABLE ends (e BIGINT, u BIGINT)")
+    backend = DuckDB(connection, handed_in=True)
+
+    def plan(text, limits, mechanism):
+        path = tmp_path / "ways.yaml"
+        most = {"rows": limits.rows, "per_group": limits.per_group or limits.rows}
+        path.write_text(PATH_CATALOG.format(**most, groups=limits.groups or limits.rows))
+        logical = bind(parse(text).query, load_catalog(path), backend.schema())
+        (plan,) = price(logical, Budget(1.0, 1e-8, mechanism), REMAINING, min_frequency=1).parts
+        return plan
+
+    return connection, backend, plan
+
+
+def fill_ways(connection, rows):
+    """Each row has a way of its own to its owner; those of nobody have none, or a way that ends nowhere, or NULL."""
+    connection.execute("TRUNCATE t; TRUNCATE ways; TRUNCATE ends")
+    connection.execute("INSERT INTO ends SELECT range + 500, range FROM range(40)")
+    for number, row in enumerate(rows):
+        way = number if row.owner is not None or random.random() < 0.7 else None
+        connection.execute("INSERT INTO t VALUES (?, ?, ?, ?, ?, ?)", [way, *row[1:]])
+        if row.owner is not None or random.random() < 0.5:
+            connection.execute(
+                "INSERT INTO ways VALUES (?, ?)", [number, 9999 if row.owner is None else row.owner + 500]
+            )
+
+
+@pytest.mark.parametrize("rounds", [1, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", names())
+def test_every_form_of_an_aggregate_along_a_path_has_the_same_integers(ways, name, rounds):
+    connection, backend, planned = ways
+    select = lookup(name).example.format(**COLUMNS)
+    for _ in range(rounds):
+        text = statement(select, random.choice(KEYS), random.choice(FILTERS))
+        plan = planned(text, random.choice(LIMITS), random.choice(["gaussian", "laplace"]))
+        fill_ways(connection, crowd(12))
+        used = assert_equal_forms(backend, plan, random.sample(range(40), 3))
+        assert {"apart", "apart, beside", "ordinary, beside"} <= used
+
+
+def counts(backend, plan):
+    """The weighted number of rows of each key, in every form of a statement."""
+    steps = program(replace(plan, minimum=1), backend.dialect, NONCE, shortcuts=True, fixed=True)
+    with backend.snapshot() as snapshot:
+        forms = allowed_forms(steps.first_pass, snapshot.read, snapshot.load)
+        results = {name: snapshot.run(form) for name, form in forms.items()}
+        return {
+            name: dict(zip(_keys(result), result.exact_integers("s0").tolist(), strict=True))
+            for name, result in results.items()
+        }
+
+
+@pytest.mark.parametrize("keys", ["", "g", "i"])
+@pytest.mark.parametrize("limits", LIMITS[:3], ids=repr)
+def test_one_more_person_changes_counts_within_the_limits_with_the_owner_column_and_without(ways, keys, limits):
+    connection, backend, planned = ways
+    plan = planned(statement("COUNT(*)", keys, ""), limits, "laplace")
+    rows = [row for row in crowd(12) if row.owner is not None and row.owner < 39]
+    newcomer = [Row(39, "abc"[i % 3], "p", 1.0, i % 5) for i in range(30)]
+    measured = []
+    for present in (rows, rows + newcomer):
+        fill_ways(connection, present)
+        measured.append(counts(backend, plan))
+    before, after = measured
+    assert {"ordinary", "apart, beside", "ordinary, beside"} <= after.keys()
+    for form in after:
+        named = before.get(form, before["ordinary"])
+        change = sum(abs(after[form].get(key, 0) - named.get(key, 0)) for key in after[form].keys() | named.keys())
+        assert 0 < change <= plan.bounding.l1 << plan.weight_bits

@@ -25,7 +25,7 @@ JOINTS = {
 }
 LIMITS = [(1, 1, 1), (2, 1, 2), (3, 2, 2), (3, 2, None), (2, None, 1)]
 ROWS = [(g, x, i, b) for g in "ab" for x, i, b in ((-2.0, 0, True), (10.0, 5, True), (4.0, 3, True), (None, 5, None))]
-each = pytest.mark.parametrize("joint", JOINTS)
+joint_releases = pytest.mark.parametrize("joint", JOINTS)
 both = pytest.mark.parametrize("mechanism", ["gaussian", "laplace"])
 
 
@@ -41,11 +41,11 @@ def norm(vectors, power):
 
 @pytest.fixture
 def joint_plan(laboratory, limits):
-    def plan(joint, mechanism, bounds, keys="GROUP BY g", **asked):
+    def plan(joint, mechanism, bounds, keys="GROUP BY g", **plan_options):
         measures, options = JOINTS[joint]
         shown = f"g, {measures}" if keys else measures
         return laboratory.plan(
-            f"SELECT {shown} FROM t {keys}", limits(*bounds), mechanism=mechanism, **asked, **options
+            f"SELECT {shown} FROM t {keys}", limits(*bounds), mechanism=mechanism, **plan_options, **options
         )
 
     return plan
@@ -69,7 +69,7 @@ SMALL = [own for size in (1, 2, 3) for own in itertools.combinations_with_replac
 
 
 @both
-@each
+@joint_releases
 def test_every_small_owner_stays_within_the_cap_and_some_reach_it(joint_plan, owners_of, joint, mechanism):
     """All 164 owners of up to three rows over two keys and four contents: the vector is measured, not bounded."""
     assert len(SMALL) == 164
@@ -82,7 +82,7 @@ def test_every_small_owner_stays_within_the_cap_and_some_reach_it(joint_plan, ow
 
 
 @both
-@each
+@joint_releases
 def test_the_test_notices_a_denominator_one_percent_off(joint_plan, owners_of, joint, mechanism):
     plan = joint_plan(joint, mechanism, LIMITS[1])
     wrong = replace(
@@ -101,7 +101,7 @@ def _larger(coordinate):
 
 
 @both
-@each
+@joint_releases
 def test_the_test_notices_weights_that_are_left_out(joint_plan, owners_of, joint, mechanism):
     """Measured as if three rows in two keys were allowed, next to a cap for one."""
     plan = joint_plan(joint, mechanism, LIMITS[0])
@@ -124,7 +124,7 @@ bounds_of = st.tuples(
 
 
 @both
-@each
+@joint_releases
 @CHECKS
 @given(
     bounds_of, st.lists(own, max_size=2), own, st.sampled_from(["", "GROUP BY g"]), st.sampled_from([0.01, 1.0, 50.0])

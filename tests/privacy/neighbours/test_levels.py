@@ -57,7 +57,7 @@ def totals(vectors, level, plan):
 
 
 def moved_in(level, after, before, plan):
-    """How far each cell of a level moves, for each noisy sum."""
+    """Return the distance by which each cell of a level moves, for each noisy sum."""
     old, new = totals(before.vectors, level, plan), totals(after.vectors, level, plan)
     nothing = [Fraction(0)] * len(level.noisy_sums)
     return [

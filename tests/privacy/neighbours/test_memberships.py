@@ -95,7 +95,7 @@ def test_sqlite_takes_as_many_steps_as_there_are_rows(tmp_path, question):
 
 
 def _steps(path, people, question):
-    """How many hundreds of instructions SQLite's virtual machine takes."""
+    """Return the hundreds of instructions that SQLite's virtual machine takes."""
     with sqlite3.connect(path) as connection:
         connection.execute(PEOPLE.format(type="INTEGER"))
         connection.execute(BUYS.format(type="INTEGER"))

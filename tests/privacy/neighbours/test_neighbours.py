@@ -77,13 +77,13 @@ def statements(draw):
         "groups": draw(st.one_of(st.none(), st.integers(1, 6))),
         "unique": draw(st.booleans()),
     }
-    asked = {
+    options = {
         "mechanism": draw(st.sampled_from(["gaussian", "laplace"])),
         "min_frequency": draw(st.sampled_from([1, 3])),
         "epsilon": draw(st.sampled_from([0.01, 1.0, 30.0])),
         "equal_noise": draw(st.booleans()),
     }
-    return select, limits, asked
+    return select, limits, options
 
 
 @pytest.fixture
@@ -124,9 +124,9 @@ def test_one_owner_more_moves_all_numbers_within_the_charge_at_length(
 
 
 def _one_more(laboratory, limits, owned, row, paid, statement, members, newcomer, nobody, random):
-    select, bounds, asked = statement
+    select, bounds, options = statement
     unique = bounds["unique"]
-    plan = laboratory.plan(select, limits(**bounds), **asked)
+    plan = laboratory.plan(select, limits(**bounds), **options)
     before = owned(members, nobody, unique=unique)
     after = before + [row(1000, *values) for values in (newcomer[:1] if unique else newcomer)]
     random.shuffle(after)
@@ -137,8 +137,8 @@ def _one_more(laboratory, limits, owned, row, paid, statement, members, newcomer
 
     spent, charged = paid(change, plan)
     assert spent <= charged
-    if asked["mechanism"] == "laplace":
-        assert charged <= Fraction(asked["epsilon"])
+    if options["mechanism"] == "laplace":
+        assert charged <= Fraction(options["epsilon"])
     groups = plan.bounding.groups
     assert all(move == 1 for move in change.units.values())
     assert len(change.units) <= (1 if not plan.release.keys else groups)
@@ -149,9 +149,9 @@ def _one_more(laboratory, limits, owned, row, paid, statement, members, newcomer
 def test_each_coordinate_moves_within_its_stated_sensitivity(
     laboratory, limits, owned, row, statement, members, newcomer
 ):
-    select, bounds, asked = statement
+    select, bounds, options = statement
     unique = bounds["unique"]
-    plan = laboratory.plan(select, limits(**bounds), **asked)
+    plan = laboratory.plan(select, limits(**bounds), **options)
     before = owned(members, [], unique=unique)
     after = before + [row(1000, *values) for values in (newcomer[:1] if unique else newcomer)]
     measured = laboratory.measure(after, plan)
@@ -168,8 +168,8 @@ def test_each_coordinate_moves_within_its_stated_sensitivity(
 @given(statements(), crowd, st.randoms())
 def test_owners_add_up_and_do_not_touch_each_other(laboratory, limits, owned, statement, members, random):
     """The measure of everybody is the exact sum of what is measured of each alone, given the selected keys."""
-    select, bounds, asked = statement
-    plan = laboratory.plan(select, limits(**bounds), **asked)
+    select, bounds, options = statement
+    plan = laboratory.plan(select, limits(**bounds), **options)
     rows = owned(members, [], unique=bounds["unique"])
     random.shuffle(rows)
     together = laboratory.measure(rows, plan)
@@ -184,8 +184,8 @@ def test_owners_add_up_and_do_not_touch_each_other(laboratory, limits, owned, st
 @CHECKS
 @given(statements(), crowd, a_few, st.randoms())
 def test_the_order_of_rows_changes_no_integer(laboratory, limits, owned, statement, members, nobody, random):
-    select, bounds, asked = statement
-    plan = laboratory.plan(select, limits(**bounds), **asked)
+    select, bounds, options = statement
+    plan = laboratory.plan(select, limits(**bounds), **options)
     rows = owned(members, nobody, unique=bounds["unique"])
     once = laboratory.measure(rows, plan)
     random.shuffle(rows)
@@ -196,9 +196,9 @@ def test_the_order_of_rows_changes_no_integer(laboratory, limits, owned, stateme
 @CHECKS
 @given(statements(), crowd)
 def test_the_survey_gives_the_sums_over_all_keys(laboratory, limits, owned, statement, members):
-    """Where every key is selected the first_pass's own sums are used: they must be those of the second statement."""
-    select, bounds, asked = statement
-    plan = laboratory.plan(select, limits(**bounds), **asked)
+    """If every key is selected, the sums of the first pass are used: they must equal those of the second statement."""
+    select, bounds, options = statement
+    plan = laboratory.plan(select, limits(**bounds), **options)
     rows = owned(members, [], unique=bounds["unique"])
     direct, seen = laboratory.first_pass(rows, plan)
     if seen <= {len(direct)}:

@@ -9,7 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 CHECKS = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-ASKED = "COUNT(*), COUNT(x), SUM(x), AVG(x), SUM(i), AVG(i), COUNT(DISTINCT u) + 0 * COUNT(*), SUM(x) FILTER (WHERE b)"
+MEASURES = (
+    "COUNT(*), COUNT(x), SUM(x), AVG(x), SUM(i), AVG(i), COUNT(DISTINCT u) + 0 * COUNT(*), SUM(x) FILTER (WHERE b)"
+)
 STEP = Fraction(1, 2**12)
 """The grid of x, whose range is 12 wide, is finer than this."""
 
@@ -48,7 +50,7 @@ def _mean(count, centred, recipe):
 def test_the_numbers_are_those_of_plain_sql(laboratory, limits, row, without_noise, crowd, mechanism, keys, unique):
     bounds = limits(unique=True) if unique else limits(rows=3)
     grouped = f" GROUP BY {keys}" if keys else ""
-    shown = f"{keys}, {ASKED}" if keys else ASKED
+    shown = f"{keys}, {MEASURES}" if keys else MEASURES
     plan = laboratory.plan(f"SELECT {shown} FROM t{grouped}", bounds, mechanism=mechanism)
     rows = [row(n, *v) for n, own in enumerate(crowd) for v in (own[:1] if unique else own)]
 
@@ -104,9 +106,9 @@ def test_all_pairs_of_tiny_owners_add_up(laboratory, limits, row):
         for number, own in enumerate(owners):
             alone += [row(number, f"{number}{g}", "p", x) for g, x in own]
         both = laboratory.measure(together, plan, selected=sorted({(r.g,) for r in together})).vectors
-        each = laboratory.measure(alone, plan, selected=sorted({(r.g,) for r in alone})).vectors
+        single = laboratory.measure(alone, plan, selected=sorted({(r.g,) for r in alone})).vectors
         zero = (Fraction(0),) * len(plan.noisy_sums)
         for number, (first, second) in enumerate(pairs):
             for g in "ab":
-                parts = [each.get((f"{owners.index(own)}{g}",), zero) for own in (first, second)]
+                parts = [single.get((f"{owners.index(own)}{g}",), zero) for own in (first, second)]
                 assert both.get((f"{number}{g}",), zero) == tuple(a + b for a, b in zip(*parts, strict=True))

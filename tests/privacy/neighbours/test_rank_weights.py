@@ -98,7 +98,7 @@ def loss(plan, before, after, place=0):
 
 
 def moved_sums(plan, before, after, place=0):
-    """How far an owner moves the sums that give limits, in units of what a row of length one moves them by."""
+    """Return the distance by which an owner moves the sums that give limits; a row of length one moves them by 1."""
     norms = []
     for shared in plan.cumulative:
         count = plan.bucketings[shared.bucketing].buckets.count
@@ -110,7 +110,7 @@ def moved_sums(plan, before, after, place=0):
         ]
         moved = ((cells[1] - cells[0]).astype(object) @ coefficients.T).reshape(-1)
         one = DENOMINATOR << plan.weight_bits
-        squares = sum(Fraction(int(each), one) ** 2 for each in moved)
+        squares = sum(Fraction(int(distance), one) ** 2 for distance in moved)
         norms.append(squares if plan.mechanism == "gaussian" else sum(abs(Fraction(int(m), one)) for m in moved))
     return norms
 
@@ -131,7 +131,7 @@ def both_worlds(laboratory, limits, row):
         plan = laboratory.plan(f"SELECT {shown} FROM t {keys}", limits(*bounds), mechanism=mechanism, epsilon=2.0)
         stay = [row(n, *cells) for n, cells_of in enumerate(members) for cells in cells_of]
         everybody = stay + [row(99, *cells) for cells in leaver]
-        selected = sorted({(each.g,) for each in everybody}, key=repr) if keys else [()]
+        selected = sorted({(owned.g,) for owned in everybody}, key=repr) if keys else [()]
         return plan, laboratory.weights(stay, plan, selected), laboratory.weights(everybody, plan, selected)
 
     return measure

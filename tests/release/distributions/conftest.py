@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 FALSE_ALARM = 1e-9
-"""How often a test of this kind may fail although everything is right."""
+"""False-alarm rate of a test of this kind."""
 
 WRONG = 1.3
 """A scale this many times too large or too small must be rejected."""

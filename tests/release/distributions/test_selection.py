@@ -68,7 +68,7 @@ def test_an_ungrouped_query_over_too_few_people_is_one_row_of_nulls(people, ask,
     db = people(1, 9, min_frequency=10, rows=rows)
     for _ in range(20):
         answer = ask(db, "SELECT COUNT(*) AS n, AVG(x) AS a, SUM(x) AS s FROM t", mechanism=mechanism, epsilon=50)
-        assert [tuple(each) for each in answer] == [(None, None, None)]
+        assert [tuple(row) for row in answer] == [(None, None, None)]
         assert all("held back" in interval.note for interval in answer.intervals[0].values())
         assert all(
             math.isinf(interval.lower) and math.isinf(interval.upper) for interval in answer.intervals[0].values()
@@ -79,8 +79,8 @@ def test_an_ungrouped_query_over_too_few_people_is_one_row_of_nulls(people, ask,
 def test_a_declared_key_that_is_held_back_stays_with_nulls_and_a_note(people, ask, mechanism):
     db = people(5, 9, min_frequency=10)
     answer = ask(db, "SELECT g, COUNT(*) AS n, SUM(x) AS s FROM t GROUP BY g", mechanism=mechanism, epsilon=50)
-    assert [tuple(each) for each in answer] == [(g, None, None) for g in range(5)]
-    assert all("held back" in each["n"].note for each in answer.intervals)
+    assert [tuple(row) for row in answer] == [(g, None, None) for g in range(5)]
+    assert all("held back" in bars["n"].note for bars in answer.intervals)
 
 
 @pytest.mark.parametrize("mechanism", ["gaussian", "laplace"])

@@ -4,13 +4,13 @@ import json
 
 import duckdb
 
-SCRIPT = "<img src=x onerror=document.title='hacked'>"
-"""Text that would change the title of a page if a browser took it for HTML."""
+SCRIPT = "<img src=x onerror=document.title='hacked'>{{7 * 191}}"
+"""Text that would change the title of a page if it were taken for HTML, and change itself if for a template of Vue."""
 
 GROUPS = 1_000
 CATALOG = {
     "dataset": "oddities",
-    "budget": {"epsilon": 50, "delta": 1e-6},
+    "budget": {"epsilon": 50, "delta": 1e-6, "per_query": {"epsilon": 2}},
     "defaults": {"epsilon": 0.5, "delta": 1e-8, "min_frequency": 5},
     "tables": {
         SCRIPT: {
@@ -27,9 +27,16 @@ CATALOG = {
     },
 }
 
+COUNTED = {
+    "dataset": "counted",
+    "budget": {"epsilon": 50, "delta": 1e-6, "queries": 100},
+    "tables": {"many": CATALOG["tables"]["many"]},
+}
+"""A catalog that sets the price of each question itself."""
+
 
 def write_oddities(folder):
-    """Write the database and the catalog, and return both."""
+    """Write the database and two catalogs of it."""
     name = '"' + SCRIPT.replace('"', '""') + '"'
     with duckdb.connect(str(folder / "oddities.duckdb")) as connection:
         connection.execute(
@@ -37,6 +44,5 @@ def write_oddities(folder):
         )
         connection.execute(f"CREATE TABLE many AS SELECT i AS id, i % {GROUPS} AS g FROM range(200000) r(i)")
         connection.execute("CREATE VIEW endless AS SELECT i AS id, i % 7 AS x FROM range(1000000000000) r(i)")
-    catalog = folder / "oddities.yaml"
-    catalog.write_text(json.dumps(CATALOG), encoding="utf-8")
-    return folder / "oddities.duckdb", catalog
+    for catalog in (CATALOG, COUNTED):
+        (folder / f"{catalog['dataset']}.yaml").write_text(json.dumps(catalog), encoding="utf-8")

@@ -1,16 +1,20 @@
 """Safety of the console: cookies, origins, policy, and events that were not made by a click."""
 
+import asyncio
 import http.client
 import json
-from contextlib import closing
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, nullcontext
 from urllib.parse import urlencode, urlsplit
 
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
+from playwright.sync_api import expect
 
 from hedgerow.service.access.connect import open_access
 from hedgerow.service.access.model import Identity
+from hedgerow.service.console.safety import NO_RESPONSE, ConsoleGuard
 from hedgerow.service.console.sign_in import Sessions, sign_in_routes
 
 SEND = "(message) => { window.socket.emit(...message) }"
@@ -105,10 +109,12 @@ def test_a_page_runs_no_inline_script_but_its_own_and_stands_in_no_frame(console
     assert page.count("<script") == page.count(f'<script nonce="{nonce}"') > 0
     shown = sign_in("ada")
     shown.evaluate("""() => {
+        window.refused = [];
+        document.addEventListener("securitypolicyviolation", (event) => window.refused.push(event.effectiveDirective));
         document.body.insertAdjacentHTML("beforeend", '<img src="data:," onerror="window.ran = true">');
         document.body.append(Object.assign(document.createElement("script"), {textContent: "window.ran = true"}));
     }""")
-    shown.wait_for_timeout(300)
+    shown.wait_for_function("['script-src-attr', 'script-src-elem'].every((one) => window.refused.includes(one))")
     assert shown.evaluate("window.ran") is None
 
 
@@ -129,23 +135,28 @@ def test_texts_of_questions_and_titles_are_shown_as_text(console, sign_in):
 
 def test_an_event_for_somebody_elses_page_does_nothing(console, sign_in):
     analyst, owner = sign_in("ada"), sign_in("olga")
-    owner.goto(f"{console.address}/audit")
+    for page in (analyst, owner):
+        page.goto(f"{console.address}/explore")
+        page.get_by_role("button", name="Add a filter").wait_for()
     owner.evaluate(
         "() => { const own = window.socket.emit; window.restore = () => { window.socket.emit = own };"
         "window.socket.emit = (...message) => { window.message = message } }"
     )
-    owner.get_by_role("button", name="Verify").click()
+    owner.get_by_role("button", name="Add a filter").click()
     owner.wait_for_function("window.message?.[0] === 'event'")
     message = owner.evaluate("() => { window.restore(); return window.message }")
     analyst.evaluate(SEND, message)
-    analyst.wait_for_timeout(800)
-    assert owner.get_by_text("fit together").count() == 0
+    analyst.get_by_role("button", name="Add a filter").click()  # the events of a socket are handled in their order
+    analyst.get_by_role("button", name="Remove this filter").wait_for()
     owner.evaluate(SEND, message)  # the same event from its own page works: the one before was refused, not wrong
-    owner.get_by_text("fit together").wait_for()
+    owner.get_by_role("button", name="Remove this filter").first.wait_for()
+    owner.get_by_label("By", exact=True).select_option("sex")
+    expect(owner.get_by_label("SQL", exact=True)).to_contain_text("SELECT sex")  # what was drawn before has arrived
+    assert owner.get_by_role("button", name="Remove this filter").count() == 1
 
 
 def test_signing_out_ends_the_session_and_closes_its_other_pages(console, sign_in):
-    page = sign_in("ada")
+    page = sign_in("ada", fresh=True)
     other = page.context.new_page()
     other.goto(f"{console.address}/budget")
     (cookie,) = [kept for kept in page.context.cookies() if kept["name"] == "hedgerow_session"]
@@ -153,7 +164,7 @@ def test_signing_out_ends_the_session_and_closes_its_other_pages(console, sign_i
     page.wait_for_url(f"{console.address}/sign-in")
     other.wait_for_url(f"{console.address}/sign-in")
     status, headers, _ = call(console, "GET", "/budget", cookie=f"hedgerow_session={cookie['value']}")
-    assert (status, headers["Location"]) == (303, "/sign-in")
+    assert (status, headers["Location"]) == (303, "/sign-in?next=%2Fbudget")
 
 
 def test_a_session_that_was_there_before_is_not_the_one_that_signs_in(console):
@@ -162,6 +173,53 @@ def test_a_session_that_was_there_before_is_not_the_one_that_signs_in(console):
     assert planted != mine
     assert call(console, "GET", "/budget", cookie=mine)[0] == 303  # ended, and never somebody else's
     assert value(enter(console, "olga", Cookie="hedgerow_session=chosen")) != "hedgerow_session=chosen"
+
+
+def test_a_link_on_another_site_opens_its_page_for_who_has_signed_in(console, sign_in):
+    page = sign_in("ada")
+    link = f"{console.address}/history?dataset=hospital&q=ward"
+    page.goto(f"data:text/html,<a href='{link}'>History</a>")
+    page.get_by_role("link", name="History").click()
+    page.wait_for_url(link)
+    page.get_by_role("heading", name="History").wait_for()
+
+
+def test_signing_in_leads_to_the_page_that_was_asked_for(console, browser):
+    page = browser.new_page()
+    link = f"{console.address}/history?dataset=hospital&q=ward"
+    page.goto(link)
+    for password in ("wrong", console.passwords["ada"]):
+        page.fill("#name", "ada")
+        page.fill("#password", password)
+        page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url(link)
+    page.close()
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["https://evil.example/", "//evil.example/", "/\\\\evil.example/", "javascript:alert(1)", "/\r\nX: y", ""],
+)
+def test_signing_in_leads_to_no_other_site(console, address):
+    form = {"name": "ada", "password": console.passwords["ada"]}
+    _, headers, _ = call(console, "POST", f"/sign-in?{urlencode({'next': address})}", body=form)
+    assert headers["Location"] == "/"
+
+
+def test_an_open_page_leads_to_the_form_once_its_account_has_new_secrets(console, sign_in):
+    owner = sign_in("olga", "/analysts")
+    owner.get_by_label("Name", exact=True).fill("pia")
+    owner.get_by_role("button", name="Add").click()
+    owner.get_by_text("These are shown once").wait_for()
+    console.passwords["pia"] = owner.locator(".hr-notice code").first.inner_text()
+    page = sign_in("pia", fresh=True)
+    page.locator(".hr-price .hr-figure").first.wait_for()
+    owner.get_by_role("button", name="New secrets for pia").click()
+    owner.get_by_role("button", name="Yes").click()
+    owner.get_by_text("These are shown once").wait_for()
+    page.get_by_role("button", name="Ask").click()
+    page.get_by_role("button", name="Sign in").wait_for()
+    assert page.locator(".hr-answer-table").count() == 0
 
 
 def test_guessing_a_password_has_to_wait_and_an_unknown_name_like_a_known_one(console):
@@ -180,6 +238,40 @@ def test_guessing_a_password_has_to_wait_and_an_unknown_name_like_a_known_one(co
 def test_nothing_is_told_to_who_has_not_signed_in(console):
     for path in ("/", "/budget", "/answer?id=x", "/dashboard?id=x", "/catalog", "/analysts", "/audit"):
         status, headers, text = call(console, "GET", path)
-        assert (status, headers["Location"]) == (303, "/sign-in")
+        assert (status, headers["Location"].partition("?")[0]) == (303, "/sign-in")
         assert "hospital" not in text
     assert json.dumps(console.passwords) not in text
+
+
+def test_an_address_without_a_page_says_so_and_leads_to_the_start(console):
+    status, headers, text = call(console, "GET", "/nothing-here")
+    assert status == 404
+    assert "There is no such page." in text
+    assert '<a href="/">' in text
+    assert "<script" not in text
+    assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize(
+    ("last", "message", "raises"),
+    [
+        ("http.disconnect", NO_RESPONSE, False),
+        ("http.disconnect", "another fault", True),
+        ("http.request", NO_RESPONSE, True),
+    ],
+)
+def test_a_page_that_nobody_waits_for_is_no_fault_and_every_other_fault_is_one(last, message, raises):
+    async def failing(_scope, receive, _send):
+        await receive()
+        raise RuntimeError(message)
+
+    async def receive():
+        return {"type": last}
+
+    async def serve():
+        scope = {"type": "http", "method": "GET", "path": "/", "headers": []}
+        await ConsoleGuard(failing, Sessions(None))(scope, receive, None)
+
+    # a thread of its own, because a browser that is open runs a loop in this one
+    with ThreadPoolExecutor(1) as pool, pytest.raises(RuntimeError, match=message) if raises else nullcontext():
+        pool.submit(lambda: asyncio.run(serve())).result()

@@ -14,8 +14,9 @@ import hedgerow as hr
 from hedgerow.demo import HospitalFiles, build
 from hedgerow.service.access.connect import open_access
 from hedgerow.service.access.model import Identity, Role
-from hedgerow.service.gateway import Gateway, ServiceLimits
+from hedgerow.service.gateway import Gateway
 from hedgerow.service.http.listener import HttpListener
+from hedgerow.service.statement_queue import ServiceLimits
 
 PEOPLE = 1500
 ACCOUNTS = [

@@ -11,11 +11,12 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
+from tests.internals import session_of
 
 from hedgerow.cancellation import Cancellation
 from hedgerow.service.access.model import Role
-from hedgerow.service.gateway import ServiceLimits
 from hedgerow.service.http.authentication import ROLES
+from hedgerow.service.statement_queue import ServiceLimits
 
 COUNT = "SELECT COUNT(*) AS n FROM patients"
 BY_REGION = "SELECT region, COUNT(*) AS n, AVG(age) AS age FROM patients GROUP BY region ORDER BY region"
@@ -52,6 +53,19 @@ def test_an_answer_has_rows_intervals_and_its_price_and_is_free_again(service):
     assert again.content["rows"] == first["rows"]
     assert again.content["reused"]
     assert again.headers["Hedgerow-Reused"] == "true"
+
+
+def test_common_options_may_stand_beside_the_question_and_are_stated_once(service):
+    within = service.ask(COUNT, route="quote", within=["abs", 200], epsilon=2, confidence=0.9, delta=1e-9).content
+    assert (
+        within
+        == service.ask(
+            COUNT, route="quote", options={"within": ["abs", 200], "epsilon": 2, "confidence": 0.9, "delta": 1e-9}
+        ).content
+    )
+    assert within["confidence"] == 0.9
+    twice = service.ask(COUNT, route="quote", epsilon=2, options={"epsilon": 1})
+    assert (twice.status, twice.content["code"]) == (400, "bad-request")
 
 
 READERS = {
@@ -132,7 +146,7 @@ def test_a_refusal_is_a_problem_with_code_hint_and_span(service):
         ({"epsilon": 900}, 402, "budget-analyst"),
         ({"min_frequency": 2}, 403, "looser-min-frequency"),
         ({"epsilon": "x"}, 422, "bad-epsilon"),
-        ({"door": "wire"}, 422, "unknown-option"),
+        ({"interface": "wire"}, 422, "unknown-option"),
         ({"timeout": 5}, 422, "unknown-option"),
     ],
 )
@@ -334,7 +348,7 @@ def test_the_client_raises_what_names_the_request(approving):
 
 def test_a_client_that_goes_away_cancels_its_statement(service, monkeypatch):
     database = service.databases["hospital"]
-    reached, cancelled, charge = threading.Event(), threading.Event(), database._session.ledger.charge
+    reached, cancelled, charge = threading.Event(), threading.Event(), session_of(database).ledger.charge
 
     def held(*words, **options):
         receipt = charge(*words, **options)
@@ -346,7 +360,7 @@ def test_a_client_that_goes_away_cancels_its_statement(service, monkeypatch):
         of(cancellation)
         cancelled.set()
 
-    monkeypatch.setattr(database._session.ledger, "charge", held)
+    monkeypatch.setattr(session_of(database).ledger, "charge", held)
     monkeypatch.setattr("hedgerow.cancellation.Cancellation.request", request)
     body = json.dumps({"sql": "SELECT COUNT(*) AS n FROM patients WHERE age < 5"}).encode()
     head = (
@@ -356,13 +370,13 @@ def test_a_client_that_goes_away_cancels_its_statement(service, monkeypatch):
         client.sendall(f"{head}Authorization: Bearer {service.tokens['ada']}\r\n\r\n".encode() + body)
         reached.wait()
     cancelled.wait()
-    service.run(service.gateway._turns.idle())
+    service.run(service.gateway._queue.idle())
     assert service.call("GET", f"{DATASET}/history").content["history"][-1]["status"] == "failed"
 
 
 def test_a_statement_is_cancelled_by_its_name_by_its_analyst_alone(service, monkeypatch):
     database = service.databases["hospital"]
-    reached, release, charge = threading.Event(), threading.Event(), database._session.ledger.charge
+    reached, release, charge = threading.Event(), threading.Event(), session_of(database).ledger.charge
 
     def held(*words, **options):
         receipt = charge(*words, **options)
@@ -370,18 +384,18 @@ def test_a_statement_is_cancelled_by_its_name_by_its_analyst_alone(service, monk
         release.wait()
         return receipt
 
-    monkeypatch.setattr(database._session.ledger, "charge", held)
+    monkeypatch.setattr(session_of(database).ledger, "charge", held)
     responses = []
     sent = {"sql": "SELECT COUNT(*) AS n FROM patients WHERE age < 4", "statement_id": "mine"}
-    asking = threading.Thread(target=lambda: responses.append(service.call("POST", f"{DATASET}/query", sent)))
-    asking.start()
+    thread = threading.Thread(target=lambda: responses.append(service.call("POST", f"{DATASET}/query", sent)))
+    thread.start()
     reached.wait()
     twice = service.ask(COUNT, statement_id="mine")
     assert twice.content["code"] == "statement-exists"
     assert service.call("DELETE", "/v1/statements/mine", by="bob").content["code"] == "no-such-statement"
     assert service.call("DELETE", "/v1/statements/mine").status == 204
     release.set()
-    asking.join()
+    thread.join()
     assert (responses[0].status, responses[0].content["code"]) == (409, "cancelled")
     assert responses[0].content["charged"]
 

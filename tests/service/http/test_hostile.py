@@ -13,6 +13,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+from tests.internals import session_of
 
 import hedgerow as hr
 from hedgerow.service.errors import BusyError
@@ -136,9 +137,9 @@ def test_a_body_of_another_type_is_refused_so_that_no_page_can_send_one(service,
 
 
 def test_a_page_of_another_origin_gets_no_permission(service):
-    asked = {"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}
+    headers = {"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}
     for method in ("OPTIONS", "GET"):
-        response = service.call(method, "/v1/me", headers=asked)
+        response = service.call(method, "/v1/me", headers=headers)
         assert not [name for name in response.headers if name.lower().startswith("access-control")]
 
 
@@ -202,7 +203,7 @@ def test_what_fails_inside_tells_nothing_of_its_cause(service, monkeypatch, capf
         raise RuntimeError(PRIVATE)
 
     database = service.databases["hospital"]
-    monkeypatch.setattr(database._session.ledger, "charge", fail)
+    monkeypatch.setattr(session_of(database).ledger, "charge", fail)
     broken = service.ask("SELECT COUNT(*) AS n FROM patients WHERE age < 2")
     monkeypatch.setattr(service.gateway, "tables", fail)
     outside = service.call("GET", "/v1/datasets/hospital/tables")
@@ -220,9 +221,9 @@ def test_what_fails_inside_tells_nothing_of_its_cause(service, monkeypatch, capf
 
 def test_a_service_that_is_too_busy_says_when_to_come_back(service, monkeypatch):
     def full(*_):
-        raise BusyError("Too many statements wait already.", hint="Ask again in a moment.")
+        raise BusyError("Too many statements are waiting.", hint="Ask again in a moment.")
 
-    monkeypatch.setattr(service.gateway._turns, "_admit", full)
+    monkeypatch.setattr(service.gateway._queue, "_admit", full)
     refused = service.ask(COUNT)
     assert (refused.status, refused.content["code"]) == (429, "too-busy")
     assert int(refused.headers["Retry-After"]) > 0

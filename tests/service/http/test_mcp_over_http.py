@@ -8,6 +8,7 @@ import httpx2
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from tests.internals import session_of
 
 from hedgerow.cancellation import Cancellation
 
@@ -105,8 +106,8 @@ def test_who_has_no_cap_no_role_or_no_token_is_not_let_in(service, name, status,
 def test_older_clients_are_understood_and_nothing_is_kept_between_messages(service):
     greeting = service.call("POST", "/mcp", INITIALIZE, by="robot", headers=ACCEPT)
     assert greeting.content["result"]["serverInfo"]["name"] == "hedgerow"
-    asked = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "budget", "arguments": {}}}
-    left = service.call("POST", "/mcp", asked, by="robot", headers=ACCEPT).content["result"]
+    message = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "budget", "arguments": {}}}
+    left = service.call("POST", "/mcp", message, by="robot", headers=ACCEPT).content["result"]
     assert json.loads(left["content"][0]["text"])["limit"]["epsilon"] == pytest.approx(1)
     for method in ("GET", "DELETE"):
         assert service.call(method, "/mcp", by="robot", headers=ACCEPT).status == 405
@@ -114,7 +115,7 @@ def test_older_clients_are_understood_and_nothing_is_kept_between_messages(servi
 
 def test_a_call_that_the_client_cancels_cancels_its_statement(service, monkeypatch):
     database = service.databases["hospital"]
-    reached, cancelled, charge = threading.Event(), threading.Event(), database._session.ledger.charge
+    reached, cancelled, charge = threading.Event(), threading.Event(), session_of(database).ledger.charge
 
     def held(*words, **options):
         receipt = charge(*words, **options)
@@ -126,17 +127,17 @@ def test_a_call_that_the_client_cancels_cancels_its_statement(service, monkeypat
         of(cancellation)
         cancelled.set()
 
-    monkeypatch.setattr(database._session.ledger, "charge", held)
+    monkeypatch.setattr(session_of(database).ledger, "charge", held)
     monkeypatch.setattr(Cancellation, "request", request)
 
     async def work(client):
-        asked = client.call_tool("query", {"sql": "SELECT COUNT(*) AS n FROM patients WHERE age < 77", "epsilon": 0.1})
-        task = asyncio.create_task(asked)
+        query = client.call_tool("query", {"sql": "SELECT COUNT(*) AS n FROM patients WHERE age < 77", "epsilon": 0.1})
+        task = asyncio.create_task(query)
         await asyncio.to_thread(reached.wait)
         task.cancel()
         await asyncio.wait([task])
         await asyncio.to_thread(cancelled.wait)
 
     spoken(service, work)
-    service.run(service.gateway._turns.idle())
+    service.run(service.gateway._queue.idle())
     assert service.call("GET", "/v1/datasets/hospital/history", by="robot").content["history"][-1]["status"] == "failed"

@@ -24,12 +24,12 @@ class Issuer:
 
     def __init__(self):
         self.key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-        self.asked = []
+        self.paths = []
         issuer = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self):
-                issuer.asked.append(self.path)
+                issuer.paths.append(self.path)
                 documents = {
                     "/realm/.well-known/openid-configuration": {
                         "issuer": issuer.name,
@@ -184,16 +184,16 @@ FORGED = {
 def test_a_forged_token_is_refused_in_the_same_words(service, issuer, kind):
     refused = me(service, FORGED[kind](issuer))
     assert (refused.status, refused.content["code"]) == (401, "login-refused")
-    assert refused.content["detail"].startswith("The token is not valid here.")
+    assert refused.content["detail"].startswith("The token is not valid for this service.")
 
 
 def test_keys_are_fetched_once_however_many_tokens_come(service, issuer):
     me(service, issuer.token())
-    before = len(issuer.asked)
+    before = len(issuer.paths)
     for _ in range(3):
         me(service, issuer.token())
         me(service, issuer.token(kid="unknown"))
-    assert len(issuer.asked) == before
+    assert len(issuer.paths) == before
 
 
 def test_a_provider_that_cannot_be_asked_lets_nobody_in(issuer):

@@ -9,6 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from tests.internals import session_of
 
 import hedgerow as hr
 from hedgerow.demo import REFUSED, STORY
@@ -150,7 +151,7 @@ def test_every_public_part_of_a_database_is_the_clients_own():
     assert public - set(vars(RemoteDatabase)) == inherited
 
 
-REFUSED_REMOTELY = {"batch", "quote_batch", "plan", "publish", "as_analyst", "calibrate"}
+REFUSED_REMOTELY = {"plan", "publish", "as_analyst", "calibrate"}
 
 
 def test_every_method_takes_the_same_arguments():
@@ -178,8 +179,6 @@ def test_what_needs_the_owners_machine_says_so(remote):
         remote.calibrate("patients")
     assert refused.value.code == "remote-calibrate"
     for ask in (
-        lambda: remote.batch([COUNT]),
-        lambda: remote.quote_batch([COUNT]),
         lambda: remote.plan("year.toml"),
         lambda: remote.publish([COUNT], "x"),
     ):
@@ -193,7 +192,7 @@ def test_what_needs_the_owners_machine_says_so(remote):
 def held(monkeypatch, database):
     """Hold the next charge until its statement is cancelled: events for both."""
     reached, release = threading.Event(), threading.Event()
-    charge = database._session.ledger.charge
+    charge = session_of(database).ledger.charge
 
     def charging(*words, **options):
         receipt = charge(*words, **options)
@@ -201,7 +200,7 @@ def held(monkeypatch, database):
         release.wait()
         return receipt
 
-    monkeypatch.setattr(database._session.ledger, "charge", charging)
+    monkeypatch.setattr(session_of(database).ledger, "charge", charging)
     return reached, release
 
 

@@ -116,9 +116,9 @@ def same(plain, shadow, router, names, run):
     def check(client, fewest):
         position = plain.log.stat().st_size
         client()
-        asked = captured(plain.log.read_bytes()[position:].decode())
-        assert len(asked) >= fewest, asked
-        run(_compare(plain, shadow, router, names, asked))
+        statements = captured(plain.log.read_bytes()[position:].decode())
+        assert len(statements) >= fewest, statements
+        run(_compare(plain, shadow, router, names, statements))
 
     return check
 
@@ -139,13 +139,13 @@ def captured(log):
     return statements
 
 
-async def _compare(plain, shadow, router, names, asked):
+async def _compare(plain, shadow, router, names, statements):
     straight = await ShadowSession.open(plain.address, user="alice", database="hospital")
     shadowed = await _open(shadow)
     numbers = {name: oid for oid, name in names[1].items()}
     translate = {str(oid): str(numbers[name]) for oid, name in names[0].items() if name in numbers}
     try:
-        for statement in asked:
+        for statement in statements:
             for decision in router.decide_all(statement):
                 assert decision.route in {Route.SHADOW, Route.CURSOR, Route.PREPARE, Route.EMPTY}, (
                     decision,

@@ -11,13 +11,15 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+from tests.internals import session_of
 
 import hedgerow as hr
 from hedgerow.demo import HospitalFiles, build
 from hedgerow.service.access.connect import open_access
 from hedgerow.service.access.model import Identity, Role
-from hedgerow.service.gateway import Gateway, ServiceLimits
+from hedgerow.service.gateway import Gateway
 from hedgerow.service.shadow.cluster import Shadow
+from hedgerow.service.statement_queue import ServiceLimits
 from hedgerow.service.wire.limits import WireLimits
 from hedgerow.service.wire.listener import WireListener
 
@@ -139,7 +141,7 @@ class Gate:
 @pytest.fixture
 def gate(server, monkeypatch):
     """Statements stop at this gate, each right after its charge is durable."""
-    gate, ledger = Gate(), server.db._session.ledger
+    gate, ledger = Gate(), session_of(server.db).ledger
     charge = ledger.charge
 
     def held(*words, **options):

@@ -59,8 +59,8 @@ class RawClient:
     def log_in(self, password, user="ana", **parameters):
         """Log in; return the first message that is not about the login, or None."""
         self.start(user, **parameters)
-        if (asked := self.receive()) is None or asked[0] != b"R":
-            return asked
+        if (authentication := self.receive()) is None or authentication[0] != b"R":
+            return authentication
         proof = ScramProof(password)
         self.send(sasl_first(proof.first()))
         challenge = self.receive()

@@ -290,7 +290,10 @@ def test_guessed_cancel_keys_stop_nothing(server, gate):
 
 async def _submit(server):
     return server.gateway.submit(
-        server.access.account("ana").identity, "hospital", "SELECT COUNT(*) FROM visits WHERE nights > 17", door="wire"
+        server.access.account("ana").identity,
+        "hospital",
+        "SELECT COUNT(*) FROM visits WHERE nights > 17",
+        interface="wire",
     )
 
 

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def test_a_java_program_lists_describes_asks_fetches_copies_fails_and_cancels(server, gate):
-    asked = server.db.budget.queries
+    queries_before = server.db.budget.queries
     gate.reached.set()  # nothing is held until the last question
     url = (
         f"jdbc:postgresql://localhost:{port_of(server.encrypted)}/hospital?user=ana&password={server.password}"
@@ -58,7 +58,7 @@ def test_a_java_program_lists_describes_asks_fetches_copies_fails_and_cancels(se
         assert "The columns are" in refused["column"][3]
         assert refused["preview"][0] == "0A000"
         assert "preview" in refused["preview"][3]
-        assert server.db.budget.queries <= asked + 2
+        assert server.db.budget.queries <= queries_before + 2
 
         gate.reached.clear()
         print("ask", file=client.stdin, flush=True)

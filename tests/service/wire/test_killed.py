@@ -46,7 +46,7 @@ def test_a_killed_client_leaves_its_charge_and_nothing_else(served, number, ques
         while (line := served.wait_for("request"))["code"] == "ok":
             pass
         assert line["code"] == "cancelled"
-        assert line["door"] == "wire"
+        assert line["interface"] == "wire"
         assert time.monotonic() - killed < 30, "long before the limit of a statement"
         assert other.execute("SELECT queries FROM hedgerow.budget").fetchone()[0] == spent + 1
         assert other.execute(f"SELECT COUNT(*) FROM people WHERE x > {number}").fetchone() is not None

@@ -48,10 +48,10 @@ def test_it_asks_with_parameters_in_each_of_its_ways(server, words):
         assert [row.region for row in rows] == REGIONS
         query = "SELECT COUNT(*) AS n FROM visits WHERE admitted > ? AND cost < ? AND ward = ? AND nights > ?"
         values = dt.date(2024, 3, 1), Decimal("4000.25"), "surgery", 1
-        asked = server.db.budget.queries
+        queries_before = server.db.budget.queries
         counts = [cursor.execute(query, values).fetchone()[0] for _ in range(2)]
         assert counts[0] == counts[1]
-        assert server.db.budget.queries <= asked + 1
+        assert server.db.budget.queries <= queries_before + 1
         assert cursor.execute(QUESTION).fetchall() == rows
     connection.close()
 
@@ -88,6 +88,6 @@ def test_it_cancels_and_asks_again(server, connection, gate):
     thread.join()
     assert "stays charged" in errors[0].args[1]
     connection.rollback()
-    asked = server.db.budget.queries
+    queries_before = server.db.budget.queries
     assert cursor.execute(query).fetchone() is not None
-    assert server.db.budget.queries == asked
+    assert server.db.budget.queries == queries_before

@@ -71,9 +71,9 @@ def test_control_c_cancels_the_statement(server, gate):
         _, errors = client.communicate(timeout=60)
     assert "ERROR:  The statement was cancelled" in errors
     assert "stays charged" in errors
-    asked = server.db.budget.queries
+    queries_before = server.db.budget.queries
     assert "(1 row)" in psql(server.tls_url, question)[0]
-    assert server.db.budget.queries == asked, "asked again, it is covered by its charge"
+    assert server.db.budget.queries == queries_before, "asked again, it is covered by its charge"
 
 
 async def _cancelled(server):
@@ -100,6 +100,6 @@ def test_a_wrong_password_and_a_missing_dataset_are_refused(server):
         "password authentication failed for user" in psql(server.url.replace(server.password, "wrong"), "SELECT 1")[1]
     )
     _, errors = psql(server.url.replace("/hospital", "/nothing"), "SELECT 1")
-    assert "There is no dataset 'nothing' for you here." in errors
+    assert "No dataset 'nothing' is available to you." in errors
     assert "hospital" in errors
     assert "requires TLS" in psql(server.tls_url.replace("verify-full", "disable"), "SELECT 1")[1]

@@ -92,11 +92,11 @@ def tiles(datasets):
 
 
 def test_superset_shows_the_hint_of_a_refusal_and_the_price_of_a_question(superset, database):
-    asked = {"database_id": database, "schema": "public", "runAsync": False, "queryLimit": 100}
-    rows = superset.post("sqllab/execute/", {**asked, "sql": QUESTION})["data"]
+    parameters = {"database_id": database, "schema": "public", "runAsync": False, "queryLimit": 100}
+    rows = superset.post("sqllab/execute/", {**parameters, "sql": QUESTION})["data"]
     assert [row["region"] for row in rows] == REGIONS
     with pytest.raises(AssertionError, match="choose a chart or a query with a metric"):
-        superset.post("sqllab/execute/", {**asked, "sql": "SELECT * FROM patients LIMIT 100"})
+        superset.post("sqllab/execute/", {**parameters, "sql": "SELECT * FROM patients LIMIT 100"})
     estimate = superset.post("sqllab/estimate/", {"database_id": database, "sql": UNASKED, "schema": "public"})
     assert "0.2" in str(estimate["result"])
 

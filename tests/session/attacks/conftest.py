@@ -21,7 +21,7 @@ EVERYBODY, TURNED_ROUND = None, "turned round"
 """All people; and all of them with the rows of each table in the opposite order."""
 
 REMOVED = (7, 0, 13, 209)
-"""Who is taken away to make a neighbour: the largest, the first, the one with every NULL, one who is no customer."""
+"""Neighbours without: the largest person, the first, the one with every NULL, one who is no customer."""
 
 OWNED = (
     "DELETE FROM order_lines WHERE order_id IN (SELECT id FROM orders WHERE customer_id = {0})",

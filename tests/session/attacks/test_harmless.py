@@ -39,7 +39,7 @@ class Measured:
 
 @pytest.fixture(scope="module")
 def first_rows(shops, understood):
-    """How many people each key of an entry's release has, in one shop or another; each read once."""
+    """Return the number of people of each key of an entry's release, in one shop or another; each is read once."""
 
     @cache
     def first_pass(entry, index, without=None):
@@ -49,7 +49,7 @@ def first_rows(shops, understood):
 
 
 def people(shop, plan):
-    """How many people each key has, however few (where that is tested); and the first_pass that says so."""
+    """Return the number of people of each key, however few (where that is tested), and the first pass."""
     with session_of(shop).backend.snapshot() as snapshot:
         first_pass = snapshot.run(program(replace(plan, minimum=1), DUCKDB, NONCE).first_pass)
     units = first_pass.exact_integers(UNITS).tolist() if UNITS in first_pass.names else [0] * len(first_pass)
@@ -84,7 +84,7 @@ def as_table(places, first_pass):
 
 
 def lattice(coordinate, plan):
-    """How many steps of the noise's lattice make one unit of the coordinate."""
+    """Return the number of steps of the noise's lattice that make one unit of the coordinate."""
     return Fraction(coordinate.denominator << plan.weight_bits) * Fraction(2) ** coordinate.shift
 
 
@@ -169,8 +169,8 @@ def test_the_answer_to_a_harmless_query_shows_nobody(shops, understood, harmless
     caplog.set_level(0)
     assert understood(harmless, removed[0]) == understood(harmless)
     answer = shops(dialect=harmless.dialect).sql(harmless.query, **harmless.options)
-    told = [str(answer), repr(answer), str(answer.to_dict()), str(answer.receipt), answer._repr_html_()]
-    shown = "\n".join([*told, str(list(answer)), caplog.text, *capfd.readouterr()])
+    texts = [str(answer), repr(answer), str(answer.to_dict()), str(answer.receipt), answer._repr_html_()]
+    shown = "\n".join([*texts, str(list(answer)), caplog.text, *capfd.readouterr()])
     assert not [canary for canary in canaries if canary in shown]
 
 

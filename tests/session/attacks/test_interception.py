@@ -80,7 +80,7 @@ def written_by_compile(logical, priced, session):
     schema, there = session.schema, session.backend.dialect
     if priced is None:
         return {public_statement(logical, session.catalog, there).sql}, [set()]
-    programs = [program(part, there, "0" * 32, shortcuts=True) for part in priced.parts]
+    programs = [program(part, there, "0" * 32, shortcuts=True, fixed=True) for part in priced.parts]
     public = [public_text(schema.tables[name], there) for name in public_tables(logical)]
     public += [domain_text(release, there) for release in logical.releases if release.domain is not None]
     public += [nothing_of(schema.tables[scan.table], there).sql for scan in scans_of(logical.releases)]
@@ -111,8 +111,8 @@ def laid_out_otherwise(query):
 def expected(understood, entry_of, file_shop):
     """Statements that may be sent for a query, or for an entry of the corpus."""
 
-    def texts(asked, **options):
-        entry = entry_of("harmless", asked, options) if isinstance(asked, str) else asked
+    def texts(query_or_entry, **options):
+        entry = entry_of("harmless", query_or_entry, options) if isinstance(query_or_entry, str) else query_or_entry
         return written_by_compile(*understood(entry), session_of(file_shop))
 
     return texts

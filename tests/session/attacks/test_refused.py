@@ -23,7 +23,7 @@ class Refused:
 
     Attributes:
         said: Type, code, message, hint and place of the error.
-        told: Everything that can be read of it, from the words to the trace, where everybody is in the shop.
+        words: Everything that can be read of it, from the words to the trace, where everybody is in the shop.
         chained: Whether another exception is carried along.
         printed: What was printed or logged meanwhile.
         sent: What reached a database.
@@ -31,7 +31,7 @@ class Refused:
     """
 
     said: tuple
-    told: str
+    words: str
     chained: bool
     printed: str
     sent: tuple
@@ -42,7 +42,7 @@ class Refused:
         return self.said[1]
 
 
-def told(error):
+def text_of(error):
     """All the words of an error."""
     trace = "".join(traceback.format_exception(error))
     return "\n".join([trace, str(error), repr(error), str(error.to_dict()), str(vars(error))])
@@ -82,8 +82,8 @@ def refused(shops):
         error, sent, after = caught.value, tuple(shops.sent), shop.budget
         unpaid = (after.queries, after.used) == (before.queries, before.used)
         said = (type(error), *(getattr(error, name, None) for name in FIELDS))
-        words = told(error) if how == "sql" and without is None else ""
-        return Refused(said, words, is_chained(error), printed.getvalue(), sent, unpaid)
+        text = text_of(error) if how == "sql" and without is None else ""
+        return Refused(said, text, is_chained(error), printed.getvalue(), sent, unpaid)
 
     return ask
 
@@ -108,8 +108,8 @@ def test_a_hostile_query_is_refused_by_its_code_before_anything_is_paid_or_read(
 
 def test_a_refusal_says_nothing_of_the_data(refused, refusal, removed, canaries):
     actual = refused(refusal)
-    assert actual.code in actual.told
-    assert not [canary for canary in canaries if canary in actual.told]
+    assert actual.code in actual.words
+    assert not [canary for canary in canaries if canary in actual.words]
     assert not actual.chained
     assert not actual.printed
     assert refused(refusal, removed[0]).said == actual.said

@@ -37,13 +37,15 @@ def feasible(means, variances):
 def frechet(means, covariances):
     """Pairs of means, and for each as many covariances from the least to the greatest."""
     line = np.linspace(0, 1, means)
-    first, second, share = (each.ravel() for each in np.meshgrid(line, line, np.linspace(0, 1, covariances)))
+    first, second, share = (grid.ravel() for grid in np.meshgrid(line, line, np.linspace(0, 1, covariances)))
     least = np.maximum(-first * second, -(1 - first) * (1 - second))
     greatest = np.minimum(first * (1 - second), second * (1 - first))
     return (first, second), least + share * (greatest - least)
 
 
-@pytest.mark.parametrize(("family", "constants", "worst", "average", "count"), TABLE, ids=lambda each: str(each)[:20])
+@pytest.mark.parametrize(
+    ("family", "constants", "worst", "average", "count"), TABLE, ids=lambda parameter: str(parameter)[:20]
+)
 def test_variances_err_as_in_the_table_of_the_design(family, constants, worst, average, count):
     assert variance_constant(family, *np.array(PLACES).T) == pytest.approx(constants, rel=5e-4)
     over = variance_constant(family, *feasible(41, 21))

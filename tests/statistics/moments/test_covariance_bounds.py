@@ -125,7 +125,7 @@ def test_a_slope_is_unbounded_and_says_why_where_the_first_column_may_have_no_va
 def test_nothing_is_known_about_an_empty_group():
     seen = Moments.of(CORRELATION, np.zeros((6, 1)), NORMAL)
     covariance, correlation, slope = (
-        each(seen, BETA) for each in (covariance_bounds, correlation_bounds, slope_bounds)
+        bounds(seen, BETA) for bounds in (covariance_bounds, correlation_bounds, slope_bounds)
     )
     assert (covariance.lower[0], covariance.upper[0]) == (-1, 1)
     assert (correlation.lower[0], correlation.upper[0]) == (-1, 1)

@@ -47,11 +47,11 @@ def grid(family, steps):
 
 
 def norm_squared(family, z, w):
-    return sum(each**2 for each in family.at(z, w))
+    return sum(coordinate**2 for coordinate in family.at(z, w))
 
 
 def absolute_norm(family, z, w):
-    return sum(abs(each) for each in family.at(z, w))
+    return sum(abs(coordinate) for coordinate in family.at(z, w))
 
 
 @pytest.mark.parametrize("family", EUCLIDEAN, ids=named)
@@ -85,8 +85,8 @@ def test_an_absolute_family_one_percent_larger_fails_the_same_test(family):
 @pytest.mark.parametrize("family", [*LAMBDA, CORRELATION], ids=named)
 def test_a_single_factor_that_is_rounded_up_fails_the_same_test(family):
     for k, row in enumerate(family.rows[1:], start=1):
-        place = max(i for i, each in enumerate(row) if each)
-        rows = [list(each) for each in family.rows]
+        place = max(i for i, factor in enumerate(row) if factor)
+        rows = [list(factors) for factors in family.rows]
         rows[k][place] += 8 * (family.denominator // 2**14) * (1 if row[place] > 0 else -1)
         changed = Family(family.name, family.monomials, tuple(map(tuple, rows)), family.denominator)
         assert largest_norm_squared(changed) > 1
@@ -95,7 +95,7 @@ def test_a_single_factor_that_is_rounded_up_fails_the_same_test(family):
 @pytest.mark.parametrize("family", [*LAMBDA, CORRELATION], ids=named)
 def test_rounding_wastes_almost_nothing(family):
     corners = [norm_squared(family, Fraction(z), Fraction(w)) for z, w in product((0, 1), (0, 1)[: columns(family)])]
-    assert all(1 - 4 * SMALLEST_LOSS <= each <= 1 for each in corners)
+    assert all(1 - 4 * SMALLEST_LOSS <= norm <= 1 for norm in corners)
 
 
 value = st.fractions(-1, 1, max_denominator=10**6)
@@ -106,9 +106,9 @@ value = st.fractions(-1, 1, max_denominator=10**6)
 def test_several_rows_move_a_release_by_at_most_their_number(family, rows):
     moved = [sum(parts) for parts in zip(*(family.at(z, w) for z, w in rows), strict=True)]
     if family in EUCLIDEAN:
-        assert sum(each**2 for each in moved) <= len(rows) ** 2
+        assert sum(coordinate**2 for coordinate in moved) <= len(rows) ** 2
     if family in ABSOLUTE:
-        assert sum(abs(each) for each in moved) <= len(rows)
+        assert sum(abs(coordinate) for coordinate in moved) <= len(rows)
 
 
 @pytest.mark.parametrize("family", EVERY, ids=named)
@@ -153,8 +153,8 @@ def test_the_correlation_release_has_the_precision_matrix_of_the_design():
 @pytest.mark.parametrize("family", EVERY, ids=named)
 def test_integers_are_small(family):
     assert family.denominator <= 2**16
-    assert max(abs(each) for row in family.rows for each in row) <= 2**16
-    assert math.gcd(family.denominator, *(each for row in family.rows for each in row)) == 1
+    assert max(abs(factor) for row in family.rows for factor in row) <= 2**16
+    assert math.gcd(family.denominator, *(factor for row in family.rows for factor in row)) == 1
 
 
 def test_a_weight_without_a_proof_is_refused():

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from hedgerow.distributions import Gaussian, Laplace
 from hedgerow.error_bars.intervals import half_width, quotient_bounds
 from hedgerow.statistics.moments import BERNSTEIN, CORNERS, CORRELATION, Moments, lambda_family
-from hedgerow.statistics.moments.half_widths import half_widths
 from hedgerow.statistics.moments.noisy import COVARIANCE, VAR_FIRST, VAR_SECOND, around
 from hedgerow.statistics.moments.scores import (
     MAIN,
     correlation_range,
     covariance_range,
+    half_widths,
     mean_range,
     root_range,
     slope_range,

@@ -84,7 +84,7 @@ RARE = np.repeat([1.0, -1.0], [1, 49])
 
 
 def misses_of_the_first(release, family, noise, rows):
-    """How often the interval of the largest of a thousand noisy variances misses, in all tables."""
+    """Return how often the interval of the largest of a thousand noisy variances misses, in all tables."""
     seen = release(family, noise, GROUPS * TABLES, rows)
     largest = var_pop(seen).reshape(TABLES, GROUPS).argmax(axis=1) + GROUPS * np.arange(TABLES)
     bounds = variance_bounds(Moments(seen.known, seen.sums[:, largest], seen.mixing, noise), FIRST / GROUPS)

@@ -11,7 +11,7 @@ import pyarrow as pa
 from hedgerow.answer.plain import ends, missing, number, shown
 from hedgerow.answer.plot.library import Point, harmless
 from hedgerow.answer.released import ReleasedTable
-from hedgerow.error_bars.intervals.interval import Interval
+from hedgerow.error_bars.intervals.interval import Interval, IntervalKind
 from hedgerow.errors import ParameterError
 
 TEMPORAL, QUANTITATIVE, NOMINAL, ALONE = "temporal", "quantitative", "nominal", "alone"
@@ -203,7 +203,8 @@ def _state(value: float | None, bar: Interval | None) -> str:
         return EXACT
     if not (math.isfinite(bar.lower) and math.isfinite(bar.upper)):
         return OPEN
-    return ASTRAY if bar.lower == bar.upper and bar.note else BOUNDED
+    flagged = bar.reason is not None or bar.kind is not IntervalKind.EXACT
+    return ASTRAY if bar.lower == bar.upper and flagged else BOUNDED
 
 
 def _finite_end(bar: Interval) -> float:
@@ -215,16 +216,12 @@ def _position(key: object, axis: str) -> float | str | None:
     if axis == QUANTITATIVE:
         return number(key)
     if axis == TEMPORAL and isinstance(key, date):
-        return _iso_timestamp(key)
+        # Timestamp as a browser reads it without a shift by a time zone.
+        if not isinstance(key, datetime):
+            return f"{key.isoformat()}T00:00:00Z"
+        timestamp = key.astimezone(UTC).replace(tzinfo=None) if key.tzinfo is not None else key
+        return f"{timestamp.isoformat(timespec='milliseconds')}Z"
     return 0.0 if axis not in {QUANTITATIVE, TEMPORAL} else None
-
-
-def _iso_timestamp(key: date) -> str:
-    """Return a timestamp as a browser reads it without a shift by a time zone."""
-    if not isinstance(key, datetime):
-        return f"{key.isoformat()}T00:00:00Z"
-    timestamp = key.astimezone(UTC).replace(tzinfo=None) if key.tzinfo is not None else key
-    return f"{timestamp.isoformat(timespec='milliseconds')}Z"
 
 
 def _text(value: object) -> str:

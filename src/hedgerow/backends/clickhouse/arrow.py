@@ -12,7 +12,6 @@ from hedgerow.backends.results import WIDE
 from hedgerow.compiled import Query
 from hedgerow.dialects import Dialect
 from hedgerow.dialects.statement import Step
-from hedgerow.exact import ExactTable
 
 SIXTEEN = pa.binary(16)
 
@@ -20,11 +19,6 @@ SIXTEEN = pa.binary(16)
 def read(data: bytes) -> pa.Table:
     """Read an Arrow file."""
     return pa.ipc.open_file(pa.BufferReader(data)).read_all()
-
-
-def exact_table(result: pa.Table, query: Query) -> ExactTable:
-    """Return keys in the types of the plan, and integers, those of 128 bits as decimals."""
-    return ExactTable(table_of(result, query), query.keys, query.integers)
 
 
 def table_of(result: pa.Table, query: Query) -> pa.Table:
@@ -51,17 +45,13 @@ def _key(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
     if pa.types.is_decimal(kind):
         return _integers(column).cast(kind)
     if pa.types.is_timestamp(kind):
-        return _timestamps(column, kind)
+        # Timestamps at UTC; a DateTime arrives as seconds.
+        if pa.types.is_integer(column.type):
+            return column.cast(pa.int64()).cast(pa.timestamp("s")).cast(kind)
+        return column.cast(pa.timestamp(kind.unit, "UTC") if column.type.tz else kind).cast(kind)
     if pa.types.is_string(kind):
         return _texts(column)
     return column.cast(kind)
-
-
-def _timestamps(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
-    """Return timestamps at UTC; a DateTime arrives as seconds."""
-    if pa.types.is_integer(column.type):
-        return column.cast(pa.int64()).cast(pa.timestamp("s")).cast(kind)
-    return column.cast(pa.timestamp(kind.unit, "UTC") if column.type.tz else kind).cast(kind)
 
 
 def _texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -75,7 +65,7 @@ def _texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def rows_step(name: str, table: pa.Table, dialect: Dialect) -> Step:
-    """Return a step of WITH that holds the rows of `table`: an array of texts for each column, cast to its type."""
+    """Return a step of WITH that holds the rows of `table`: an array for each column, cast to its type."""
     lists = [f"{_listed(column, dialect)} AS c{i}" for i, column in enumerate(table.columns)]
     kinds = map(_native, table.schema.types)
     read_back = [
@@ -87,6 +77,8 @@ def rows_step(name: str, table: pa.Table, dialect: Dialect) -> Step:
 
 
 def _listed(column: pa.ChunkedArray, dialect: Dialect) -> str:
+    if column.type == pa.int64() and column.null_count == 0:
+        return f"[{','.join(map(str, column.to_pylist()))}]"
     texts = [None if value is None else _text(value) for value in column.to_pylist()]
     return "[" + ",".join("NULL" if text is None else dialect.string(text) for text in texts) + "]"
 

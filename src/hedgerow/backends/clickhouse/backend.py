@@ -6,19 +6,20 @@ They apply whatever the settings of the session or the profile.
 import math
 import secrets
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 
 import pyarrow as pa
 
-from hedgerow.backends.base import Snapshot, failure, repeated, sealed
-from hedgerow.backends.clickhouse import arrow
+from hedgerow.backends.base import Backend, Snapshot, failure, sealed
+from hedgerow.backends.clickhouse import arrow, parts
 from hedgerow.backends.clickhouse.clients import Client, code_of
 from hedgerow.backends.clickhouse.schema import COLUMNS, schema_of
+from hedgerow.backends.facts import KeptFacts, ReadsFacts
 from hedgerow.backends.results import stop_after, with_first_steps
 from hedgerow.compiled import Query
 from hedgerow.dialects.clickhouse import CLICKHOUSE
-from hedgerow.exact import ExactTable
+from hedgerow.errors import HedgerowError
 from hedgerow.limits import UNDECLARED, StatementLimits
 from hedgerow.schema import Schema, SchemaTable
 
@@ -80,6 +81,9 @@ MAX_UNTRACKED = 4 << 20
 SPILLED = ("max_bytes_before_external_group_by", "max_bytes_before_external_sort")
 """Above half of a statement's memory, groups and sorts spill to temporary files."""
 
+STOPPED = frozenset({"cancelled", "timed-out"})
+"""Codes of errors after which nothing else is tried."""
+
 TIGHTEST = (
     "SELECT name, toFloat64OrZero(extract(value, '[0-9.]+')) AS value FROM system.settings "
     "WHERE name IN ('max_execution_time', 'max_memory_usage', 'max_result_bytes', 'max_threads')"
@@ -105,14 +109,14 @@ def limited(limits: StatementLimits, known: Mapping[str, float]) -> Mapping[str,
     return {**kept, **dict.fromkeys(SPILLED, counted // 2)}
 
 
-def with_settings(sql: str, tag: str, bounds: Mapping[str, str | int], *, locked: bool) -> str:
-    """Add settings and limits to a statement; `tag` identifies it for cancelling."""
+def with_settings(sql: str, tag: str, bounds: Mapping[str, str | int], *, locked: bool, more: str = "") -> str:
+    """Add settings and limits to a statement; `tag` identifies it for cancelling, `more` has further settings."""
     given = {**MEANING, **WHOLE, **SIZES, **ARROW, **bounds, "log_comment": tag, **(LOCKED if locked else {})}
     listed = ", ".join(f"{name} = {value!r}" for name, value in given.items())
-    return f"{sql} SETTINGS {listed}"
+    return f"{sql} SETTINGS {', '.join(filter(None, (more, listed)))}"
 
 
-class ClickHouse:
+class ClickHouse(Backend):
     """A backend over ClickHouse.
 
     Every statement is a SELECT with its own settings, including `readonly`. There are no transactions: two statements
@@ -127,6 +131,7 @@ class ClickHouse:
         self._lock = threading.Lock()
         self._limits, self._bounds = UNDECLARED, limited(UNDECLARED, {})
         self.handed_in = handed_in
+        self.facts = KeptFacts()
 
     def schema(self) -> Schema:
         """Return the tables and views of all databases, from `system.columns`."""
@@ -146,9 +151,22 @@ class ClickHouse:
         with sealed(code_of):
             return arrow.table_of(self.ask(query.sql), query)
 
-    def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
-        """Return True if no two rows have the same values in `columns`."""
-        return bool(self.public(repeated(self.dialect, table, columns)).num_rows == 0)
+    def keeps_facts(self, tables: Collection[str]) -> bool:
+        """Return True if these tables may have parts that identify their rows."""
+        return all(parts.table_query(self.dialect, table) is not None for table in tables)
+
+    def parts(self, tables: Collection[str]) -> parts.KnownParts | None:
+        """Return the parts of tables; None if they are not all of their rows, or this user may not see them."""
+        queries = {table: parts.table_query(self.dialect, table) for table in sorted(tables)}
+        try:
+            rows_by_table = [(table, self.ask(query)) for table, query in queries.items() if query is not None]
+        except HedgerowError:
+            raise
+        except Exception as error:
+            if code_of(error) in STOPPED:
+                raise
+            return None  # this user may not read the tables of the system
+        return parts.known_parts(self.dialect, rows_by_table) if len(rows_by_table) == len(queries) else None
 
     def set_limits(self, limits: StatementLimits) -> None:
         """Limit time and memory of each statement; tighter limits of the user's profile stay."""
@@ -176,25 +194,28 @@ class ClickHouse:
             with suppress(Exception):
                 self._client.close()
 
-    def ask(self, sql: str) -> pa.Table:
-        """Run one SELECT, which can be cancelled."""
+    def ask(self, sql: str, more: str = "") -> pa.Table:
+        """Run one SELECT, which can be cancelled, with further settings."""
         tag = f"hedgerow-{secrets.token_hex(8)}"
         with self._lock:
             self._running.add(tag)
         try:
             with stop_after(self._limits.seconds, lambda: self._stop([tag])):
-                return arrow.read(self._client.ask(with_settings(sql, tag, self._bounds, locked=self._locked)))
+                text = with_settings(sql, tag, self._bounds, locked=self._locked, more=more)
+                return arrow.read(self._client.ask(text))
         finally:
             with self._lock:
                 self._running.discard(tag)
 
 
-class _ClickHouseSnapshot:
+class _ClickHouseSnapshot(ReadsFacts):
     """Statements of one query; loaded tables become part of each."""
 
     def __init__(self, backend: ClickHouse) -> None:
         self._backend = backend
+        self.facts = backend.facts
         self._loaded: dict[str, pa.Table] = {}
+        self._settings: dict[Hashable, str] = {}
 
     def table(self, name: str) -> SchemaTable | None:
         return self._backend.schema().tables.get(name)
@@ -202,8 +223,16 @@ class _ClickHouseSnapshot:
     def load(self, name: str, table: pa.Table) -> None:
         self._loaded[name] = table
 
-    def run(self, query: Query) -> ExactTable:
+    def state(self, tables: Collection[str]) -> Hashable | None:
+        known = self._backend.parts(tables)
+        if known is None:
+            return None
+        self._settings[known.state] = known.settings
+        return known.state
+
+    def read(self, query: Query, state: Hashable | None = None) -> pa.Table:
         dialect = self._backend.dialect
         steps = [arrow.rows_step(name, table, dialect) for name, table in self._loaded.items() if name in query.sql]
         sql = with_first_steps(steps, query, dialect)
-        return arrow.exact_table(self._backend.ask(sql), query)
+        more = "" if state is None else self._settings[state]
+        return arrow.table_of(self._backend.ask(sql, more), query)

@@ -118,11 +118,8 @@ class ServerClient:
 
     @contextmanager
     def _in_turn(self) -> Iterator[None]:
-        if not self._has_session():
+        if not self._client.get_client_setting("session_id"):
             yield
             return
         with self._turn:
             yield
-
-    def _has_session(self) -> bool:
-        return bool(self._client.get_client_setting("session_id"))

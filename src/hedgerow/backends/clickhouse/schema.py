@@ -64,24 +64,16 @@ def kind_of(native: str) -> tuple[Type, str]:
     if native in WHOLE:
         return Type.INTEGER, native
     if head == "Decimal":
-        return _decimal(inside)
+        precision, scale = (int(part) for part in inside.split(","))
+        return (Type.DECIMAL if precision <= MAX_DIGITS else Type.OTHER), f"DECIMAL({precision},{scale})"
     if head in {"Enum8", "Enum16", "FixedString"}:
         return Type.TEXT, head
     if head in {"DateTime64", "Time64"}:
-        return _time_or_timestamp(head, inside)
+        # Type of a time or timestamp; finer timestamps are truncated to microseconds.
+        digits = int(inside.split(",", maxsplit=1)[0])
+        if head == "DateTime64":
+            return Type.TIMESTAMP, "TIMESTAMP" if digits <= MICROSECONDS else "TIMESTAMP_NS"
+        return (Type.TIME if digits <= MICROSECONDS else Type.OTHER), "TIME"
     if head == "DateTime":
         return NAMED[head]
     return NAMED.get(native, (Type.OTHER, native))
-
-
-def _decimal(inside: str) -> tuple[Type, str]:
-    precision, scale = (int(part) for part in inside.split(","))
-    return (Type.DECIMAL if precision <= MAX_DIGITS else Type.OTHER), f"DECIMAL({precision},{scale})"
-
-
-def _time_or_timestamp(head: str, inside: str) -> tuple[Type, str]:
-    """Return the type of a time or timestamp; finer timestamps are truncated to microseconds."""
-    digits = int(inside.split(",", maxsplit=1)[0])
-    if head == "DateTime64":
-        return Type.TIMESTAMP, "TIMESTAMP" if digits <= MICROSECONDS else "TIMESTAMP_NS"
-    return (Type.TIME if digits <= MICROSECONDS else Type.OTHER), "TIME"

@@ -5,22 +5,22 @@ refers to do not depend on the configuration of the server or the connection.
 """
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Hashable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from hedgerow.backends.base import Snapshot, repeated, sealed
+from hedgerow.backends.base import Backend, Snapshot, sealed
+from hedgerow.backends.facts import KeptFacts, ReadsFacts
 from hedgerow.backends.postgres import errors, reading
-from hedgerow.backends.postgres.pool import BorrowedConnection, ConnectionSource, driver
+from hedgerow.backends.postgres.held import HeldSnapshot
+from hedgerow.backends.postgres.pool import BorrowedConnection, ConnectionPool, ConnectionSource, driver
 from hedgerow.backends.postgres.schema import read_schema
 from hedgerow.backends.results import stop_after, with_first_steps
 from hedgerow.compiled import Query
-from hedgerow.dialects import Dialect
 from hedgerow.dialects.postgres import POSTGRES
-from hedgerow.exact import ExactTable
 from hedgerow.expressions.table_names import parts_of
 from hedgerow.limits import UNDECLARED, StatementLimits
 from hedgerow.schema import Schema, SchemaTable
@@ -61,8 +61,11 @@ PARAMETERS_ARE_GRANTED = 150_000
 """Version from which a user can be granted the right to set a parameter."""
 
 
-def opening(schema: str, limits: StatementLimits, version: int) -> str:
-    """Return the first statements of a transaction, on a server of a version such as 150004."""
+def opening(schema: str, limits: StatementLimits, version: int, exported: str | None = None) -> str:
+    """Return the first statements of a transaction, on a server of a version such as 150004.
+
+    `exported` is the name of a snapshot that another transaction holds, to be read instead of one of its own.
+    """
     quoted = '"' + schema.replace('"', '""') + '"'
     local = {
         "search_path": f"pg_catalog, {quoted}, pg_temp",
@@ -76,6 +79,7 @@ def opening(schema: str, limits: StatementLimits, version: int) -> str:
     return "; ".join(
         [
             READ_ONLY,
+            *([] if exported is None else [f"SET TRANSACTION SNAPSHOT '{exported}'"]),
             *(f"SET LOCAL {name} = {value}" for name, value in local.items()),
             _tightened("statement_timeout", min(max(1, round(limits.seconds * 1000)), LARGEST_SETTING), "TRUE"),
             _tightened("idle_in_transaction_session_timeout", IDLE * 1000, "TRUE"),
@@ -94,7 +98,7 @@ SECONDS_TO_CANCEL = 5.0
 WATCHING = "SET LOCAL client_connection_check_interval = '2s'"
 
 
-class Postgres:
+class Postgres(Backend):
     """A backend over a PostgreSQL server.
 
     Everything runs in read-only transactions with one snapshot each, which are rolled back at the end; nothing is
@@ -105,6 +109,8 @@ class Postgres:
         handed_in: True if it is the owner's connection: then statements wait for each other, and it is never closed.
         schema: The schema whose tables have plain names; by default the first one of the connection's search path.
         timeout: Maximum seconds of one statement.
+        held: Seconds for which all statements read the same snapshot, which makes facts about rows possible; 0 if each
+            statement reads one of its own. Only for a pool.
     """
 
     def __init__(
@@ -114,6 +120,7 @@ class Postgres:
         handed_in: bool = True,
         schema: str | None = None,
         timeout: float = TIMEOUT,
+        held: float = 0.0,
     ) -> None:
         self._connections: ConnectionSource = (
             connection if hasattr(connection, "acquire") else BorrowedConnection(connection)
@@ -126,11 +133,15 @@ class Postgres:
         self._limits = replace(UNDECLARED, seconds=timeout)
         self._named = schema is not None
         self._schema = self._first_schema() if schema is None else schema
-        self.dialect: Dialect = POSTGRES.at(self._schema)
+        self.dialect = POSTGRES.at(self._schema)
+        self.facts = KeptFacts()
+        self._held: HeldSnapshot | None = None
+        if held and isinstance(self._connections, ConnectionPool):
+            self._held = HeldSnapshot(self._connections.connected, self._schema, held)
 
     def schema(self) -> Schema:
         """Return the tables and views of all schemas that this user may read, from the server's catalog."""
-        with sealed(errors.code_of), self._transaction() as cursor:
+        with sealed(errors.code_of), self._transaction() as (cursor, _):
             schema = read_schema(cursor, self._schema)
         if not any(len(parts_of(name)) == 1 for name in schema.tables) and (self._named or not schema.tables):
             raise errors.no_schema(self._schema)
@@ -139,17 +150,27 @@ class Postgres:
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
         """Open a transaction on a connection of its own."""
-        with sealed(errors.code_of), self._transaction() as cursor:
-            yield _PostgresSnapshot(cursor, self._schema, self.dialect, self._limits.result)
+        with sealed(errors.code_of), self._transaction(held=self._held) as (cursor, token):
+            yield _PostgresSnapshot(cursor, self, token, self._limits.result)
 
     def public(self, query: Query) -> pa.Table:
         """Return the result of a query over public tables, in the query's types."""
-        with sealed(errors.code_of), self._transaction() as cursor:
+        with sealed(errors.code_of), self._transaction(held=self._held) as (cursor, _):
             return reading.table_of(cursor, query, self._limits.result)
 
-    def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
-        """Return True if no two rows have the same values in `columns`."""
-        return bool(self.public(repeated(self.dialect, table, columns)).num_rows == 0)
+    def keeps_facts(self, tables: Collection[str]) -> bool:  # noqa: ARG002 - the state of a table may be unknown
+        """Return True if statements read a snapshot that is held."""
+        return self._held is not None
+
+    def state(self, token: str | None, tables: Collection[str]) -> Hashable | None:
+        """Return an identity of the rows of tables in a snapshot that is held; None if they may change."""
+        return None if self._held is None or token is None else self._held.state(token, tables)
+
+    def table(self, name: str, cursor: "Cursor[tuple[Any, ...]]") -> SchemaTable | None:
+        """Return the definition of a table as it is now: a snapshot that is held has an older one."""
+        with ExitStack() as stack:
+            now = cursor if self._held is None else stack.enter_context(self._held.definitions())
+            return read_schema(now, self._schema, name).tables.get(name)
 
     def set_limits(self, limits: StatementLimits) -> None:
         """Limit time and, if this user may, temporary files on the server. Tighter limits of the server stay."""
@@ -165,6 +186,8 @@ class Postgres:
 
     def close(self) -> None:
         """Close the connections that we opened."""
+        if self._held is not None:
+            self._held.close()
         self._connections.close()
 
     def _first_schema(self) -> str:
@@ -193,8 +216,8 @@ class Postgres:
         return WATCHING
 
     @contextmanager
-    def _transaction(self) -> Iterator["Cursor[tuple[Any, ...]]"]:
-        """Open a transaction that is always rolled back."""
+    def _transaction(self, held: HeldSnapshot | None = None) -> Iterator[tuple["Cursor[tuple[Any, ...]]", str | None]]:
+        """Open a transaction that is always rolled back; yield it with the name of the snapshot that it shares."""
         with self._connections.acquire() as connection:
 
             def stop() -> None:
@@ -205,32 +228,39 @@ class Postgres:
             try:
                 with stop_after(self._limits.seconds, stop), connection.transaction(force_rollback=True):
                     cursor = connection.cursor(row_factory=driver().rows.tuple_row)
-                    settings = opening(self._schema, self._limits, connection.info.server_version)
-                    cursor.execute(f"{settings}; {self._watching}")
-                    yield cursor
+                    with ExitStack() as stack:
+                        exported, token = (None, None) if held is None else stack.enter_context(held.used())
+                        version = connection.info.server_version
+                        settings = opening(self._schema, self._limits, version, exported)
+                        cursor.execute(f"{settings}; {self._watching}")
+                    yield cursor, token
             finally:
                 with self._lock:
                     self._running.remove(connection)
 
 
-class _PostgresSnapshot:
+class _PostgresSnapshot(ReadsFacts):
     """One transaction."""
 
-    def __init__(self, cursor: "Cursor[tuple[Any, ...]]", schema: str, dialect: Dialect, max_bytes: int) -> None:
+    def __init__(self, cursor: "Cursor[tuple[Any, ...]]", backend: Postgres, token: str | None, max_bytes: int) -> None:
         self._cursor = cursor
+        self._backend = backend
+        self._token = token
+        self.facts = backend.facts
         self._max_bytes = max_bytes
-        self._schema = schema
-        self._dialect = dialect
         self._given: list[tuple[str, pa.Table]] = []
 
     def table(self, name: str) -> SchemaTable | None:
-        return read_schema(self._cursor, self._schema, name).tables.get(name)
+        return self._backend.table(name, self._cursor)
+
+    def state(self, tables: Collection[str]) -> Hashable | None:
+        return self._backend.state(self._token, tables)
 
     def load(self, name: str, table: pa.Table) -> None:
         """Store a table whose rows are written into the queries that use it: read-only transactions have no tables."""
         self._given = [(other, rows) for other, rows in self._given if other != name] + [(name, table)]
 
-    def run(self, query: Query) -> ExactTable:
+    def read(self, query: Query, state: Hashable | None = None) -> pa.Table:  # noqa: ARG002 - the transaction has one
         steps = [reading.rows_step(name, table) for name, table in self._given if name in query.sql]
-        sql = with_first_steps(steps, query, self._dialect)
-        return reading.exact_table(self._cursor, Query(sql, query.keys, query.integers, query.types), self._max_bytes)
+        sql = with_first_steps(steps, query, self._backend.dialect)
+        return reading.table_of(self._cursor, Query(sql, query.keys, query.integers, query.types), self._max_bytes)

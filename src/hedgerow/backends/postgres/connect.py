@@ -7,16 +7,16 @@ from hedgerow.backends.postgres import errors
 from hedgerow.backends.postgres.backend import TIMEOUT, Postgres
 from hedgerow.backends.postgres.pool import DEFAULT_CONNECTIONS, ConnectionPool, driver
 
-OURS = frozenset({"schema", "timeout", "connections"})
+OURS = frozenset({"schema", "timeout", "connections", "snapshot"})
 MAX_TIMEOUT = 7 * 86_400.0
 MAX_CONNECTIONS = 1000
 
 
 def open_postgres(url: str) -> Postgres:
-    """Connect to a server by its URL: PostgreSQL's own syntax with three more options.
+    """Connect to a server by its URL: PostgreSQL's own syntax with four more options.
 
-    `schema` is the schema of the tables, `timeout` the maximum seconds of one statement, and `connections` the maximum
-    number of open connections.
+    `schema` is the schema of the tables, `timeout` the maximum seconds of one statement, `connections` the maximum
+    number of open connections, and `snapshot` the seconds for which all statements read the same snapshot.
     """
     body, _, query = url.partition("://")[2].partition("?")
     options = [option.partition("=") for option in query.split("&") if option]
@@ -25,10 +25,11 @@ def open_postgres(url: str) -> Postgres:
     plain = f"postgresql://{body}?{rest}" if rest else f"postgresql://{body}"
     if not _is_valid(plain):
         raise errors.bad_url()
-    timeout = _timeout(ours)
+    timeout = _seconds(ours, "timeout", TIMEOUT)
+    held = _seconds(ours, "snapshot", 0.0) if "snapshot" in ours else 0.0
     pool = ConnectionPool(plain, maximum=_connections(ours), timeout=timeout)
     try:
-        return Postgres(pool, handed_in=False, schema=ours.get("schema"), timeout=timeout)
+        return Postgres(pool, handed_in=False, schema=ours.get("schema"), timeout=timeout, held=held)
     except BaseException:
         pool.close()
         raise
@@ -44,9 +45,9 @@ def _is_valid(url: str) -> bool:
     return True
 
 
-def _timeout(options: Mapping[str, str]) -> float:
+def _seconds(options: Mapping[str, str], name: str, usual: float) -> float:
     try:
-        seconds = float(options.get("timeout", TIMEOUT))
+        seconds = float(options.get(name, usual))
     except ValueError:
         raise errors.bad_url() from None
     if not 0 < seconds <= MAX_TIMEOUT:
@@ -55,7 +56,7 @@ def _timeout(options: Mapping[str, str]) -> float:
 
 
 def _connections(options: Mapping[str, str]) -> int:
-    stated = options.get("connections", str(DEFAULT_CONNECTIONS))
-    if not stated.isdecimal() or not 1 <= int(stated) <= MAX_CONNECTIONS:
+    text = options.get("connections", str(DEFAULT_CONNECTIONS))
+    if not text.isdecimal() or not 1 <= int(text) <= MAX_CONNECTIONS:
         raise errors.bad_url()
-    return int(stated)
+    return int(text)

@@ -68,8 +68,8 @@ REFUSALS = (
 def unreachable(error: BaseException) -> BackendError:
     """Return why the connection failed. The server's message, which quotes names, goes to the owner's log only."""
     incident = failure(error).incident
-    said = re.sub('"[^"]*"', "", str(error).lower())
-    _, code, message, hint = next(line for line in REFUSALS if any(word in said for word in line[0]))
+    words = re.sub('"[^"]*"', "", str(error).lower())
+    _, code, message, hint = next(line for line in REFUSALS if any(word in words for word in line[0]))
     return BackendError(f"{message} (incident {incident}).", code=code, hint=hint, incident=incident)
 
 

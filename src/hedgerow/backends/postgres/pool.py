@@ -83,7 +83,7 @@ class ConnectionPool:
         if not free.acquire(timeout=self._timeout):
             raise errors.pool_is_busy(self._maximum)
         try:
-            connection = self._taken() or self._connected()
+            connection = self._taken() or self.connected()
             try:
                 yield connection
             finally:
@@ -116,7 +116,8 @@ class ConnectionPool:
                 return
         connection.close()
 
-    def _connected(self) -> "Connection":
+    def connected(self) -> "Connection":
+        """Return a new connection."""
         psycopg = driver()
         settings = {**STEADY, **psycopg.conninfo.conninfo_to_dict(self._url)}
         problem = None

@@ -15,7 +15,6 @@ from hedgerow.backends.results import WIDE, within
 from hedgerow.compiled import Query
 from hedgerow.dialects.postgres.naming import array
 from hedgerow.dialects.statement import Step
-from hedgerow.exact import ExactTable
 
 if TYPE_CHECKING:
     from psycopg import Cursor
@@ -29,11 +28,6 @@ ARRAYS = {
     pa.time64("us"): "TIME",
     pa.timestamp("us"): "TIMESTAMP",
 }
-
-
-def exact_table(cursor: "Cursor", query: Query, max_bytes: int) -> ExactTable:
-    """Return the keys and integers of a query, sealed."""
-    return ExactTable(table_of(cursor, query, max_bytes), query.keys, query.integers)
 
 
 def table_of(cursor: "Cursor", query: Query, max_bytes: int) -> pa.Table:

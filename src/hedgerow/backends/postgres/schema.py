@@ -88,12 +88,12 @@ def read_schema(cursor: "Cursor[tuple[Any, ...]]", schema: str, table: str | Non
     name = (None, None) if table is None else full_name(table, (schema,))
     if len(name) != len(("schema", "table")):
         return Schema({}, (schema,))
-    asked = dict(zip(("schema", "table"), name, strict=True))
+    parameters = dict(zip(("schema", "table"), name, strict=True))
     tables: dict[tuple[str, str], dict[str, SchemaColumn]] = {}
-    for namespace, name_of_table, *described in cursor.execute(COLUMNS, asked).fetchall():
+    for namespace, name_of_table, *described in cursor.execute(COLUMNS, parameters).fetchall():
         column = _column(_Described(*described))
         tables.setdefault((namespace, name_of_table), {})[column.name] = column
-    unique = cursor.execute(UNIQUE, asked).fetchall()
+    unique = cursor.execute(UNIQUE, parameters).fetchall()
     listed = [
         SchemaTable(short_name(full, (schema,)), columns, _keys(full, columns, unique))
         for full, columns in tables.items()

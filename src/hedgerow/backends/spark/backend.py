@@ -6,15 +6,16 @@ Spark enforces neither keys nor NOT NULL, so the schema reports none.
 import re
 import secrets
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
 
-from hedgerow.backends.base import Snapshot, failure, repeated, sealed
-from hedgerow.backends.facts import file_state
+from hedgerow.backends.base import Backend, Snapshot, failure, sealed
+from hedgerow.backends.facts import KeptFacts, ReadsFacts, file_state
 from hedgerow.backends.results import stop_after
 from hedgerow.backends.spark.driver import Frame, Session, checked, pyspark, quiet, script, staying_active, tagging
 from hedgerow.compiled import Query
@@ -22,7 +23,6 @@ from hedgerow.dialects import Dialect
 from hedgerow.dialects.spark import SPARK
 from hedgerow.dialects.statement import Computed
 from hedgerow.errors import HedgerowError
-from hedgerow.exact import ExactTable
 from hedgerow.expressions.table_names import full_name, parts_of, short_name, table_name
 from hedgerow.expressions.types import Type
 from hedgerow.limits import UNDECLARED, StatementLimits
@@ -66,6 +66,15 @@ def read_table(session: Any, name: str, dialect: Dialect) -> SchemaTable | None:
     return SchemaTable(name, {field.name: _column(field) for field in fields})
 
 
+def bucket_column(session: Any, table: str) -> str | None:  # noqa: ANN401 - likewise
+    """Return the column by whose hash a table is divided into files, if it is one. Only time depends on it."""
+    try:
+        buckets = [column.name for column in session.catalog.listColumns(table) if column.isBucket]
+    except Exception:  # noqa: BLE001 - not every catalog can list columns
+        return None
+    return buckets[0] if len(buckets) == 1 else None
+
+
 def _column(field: Any) -> SchemaColumn:  # noqa: ANN401 - a field of PySpark
     """Return one column. CHAR and text with a collation have other rules of comparison, so they are hidden."""
     native = field.dataType.simpleString()
@@ -86,7 +95,7 @@ MAX_CAUSES = 20
 """Maximum length of a chain of causes, which may be circular in Java."""
 
 
-class Spark:
+class Spark(Backend):
     """Spark SQL.
 
     Only SELECT statements are sent, without functions of ours, and only aggregated cells come back. Statements of
@@ -99,9 +108,14 @@ class Spark:
         *,
         handed_in: bool,
         let_go: Callable[[], None] | None = None,
-        files: tuple[Path, ...] = (),
+        files: Mapping[str, tuple[Path, ...]] = MappingProxyType({}),
+        prepared: Path | None = None,
     ) -> None:
-        """Use a session. `files` are all the files that its tables are read from, if these are known."""
+        """Use a session.
+
+        `files` are the files that its tables are read from, by name, if these are known; `prepared` is the file beside
+        them in which the owner may keep facts.
+        """
         pyspark()
         with sealed(), quiet():
             self._session = checked(session)
@@ -109,6 +123,7 @@ class Spark:
             self.dialect = SPARK.at(session.catalog.currentCatalog(), session.catalog.currentDatabase())
         self.dialect.crowds_first = bool(files)
         self._files = files
+        self.facts = KeptFacts(prepared)
         self._declared: tuple[str, ...] = ()
         self._let_go = let_go
         self._lock = threading.Lock()
@@ -121,7 +136,11 @@ class Spark:
         """Return tables of the current database, temporary views, and declared tables of other databases."""
         with sealed(), quiet():
             self.dialect.temporary = temporary_views(self._session)
-            return read_schema(self._session, self.dialect, self._declared)
+            schema = read_schema(self._session, self.dialect, self._declared)
+            stored = [name for name in schema.tables if name not in self.dialect.temporary]
+            buckets = {name: bucket_column(self._session, self.dialect.table(name)) for name in stored}
+            self.dialect.bucketed = {name: column for name, column in buckets.items() if column is not None}
+            return schema
 
     def reach(self, names: Iterable[str]) -> None:
         """Store the tables that a catalog declares: those with a schema in their names are read as well."""
@@ -131,7 +150,7 @@ class Spark:
     def snapshot(self) -> Iterator[Snapshot]:
         """Open a snapshot without a transaction; docs/how-to/connect-spark.md describes the guarantees."""
         with sealed(), quiet():
-            snapshot = _SparkSnapshot(self._session, self.dialect, self._fetched, self._files)
+            snapshot = _SparkSnapshot(self._session, self, self._fetched)
             try:
                 yield snapshot
             finally:
@@ -142,9 +161,22 @@ class Spark:
         with sealed(), quiet():
             return _typed(self._fetched(self._session.sql(query.sql)), query)
 
-    def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
-        """Return True if no two rows have the same values in `columns`."""
-        return bool(self.public(repeated(self.dialect, table, columns)).num_rows == 0)
+    def keeps_facts(self, tables: Collection[str]) -> bool:
+        """Return True if these tables are files of a folder that we opened.
+
+        Tables of a session that is passed in have no version that we could ask for, and a view may depend on the time.
+        """
+        return bool(self._files) and all(table in self._files for table in tables)
+
+    def state(self, tables: Collection[str]) -> Hashable | None:
+        """Return an identity of the files of these tables; None if one of them changed only just now."""
+        if not self.keeps_facts(tables):
+            return None
+        return file_state([path for table in sorted(tables) for path in self._files[table]], locked=False)
+
+    def all_files(self) -> Hashable | None:
+        """Return an identity of the files of all tables."""
+        return file_state([path for paths in self._files.values() for path in paths], locked=True)
 
     def set_limits(self, limits: StatementLimits) -> None:
         """Limit the time of each fetch; memory is limited by Spark's own configuration."""
@@ -204,20 +236,19 @@ def _ran_out(error: Exception) -> bool:
     return False
 
 
-class _SparkSnapshot:
+class _SparkSnapshot(ReadsFacts):
     """Statements of one query over the current files."""
 
-    def __init__(
-        self, session: Session, dialect: Dialect, fetched: Callable[[Frame], pa.Table], files: tuple[Path, ...]
-    ) -> None:
+    def __init__(self, session: Session, backend: Spark, fetched: Callable[[Frame], pa.Table]) -> None:
         self._session = session
-        self._files = files
-        self._dialect = dialect
+        self._backend = backend
+        self.facts = backend.facts
         self._fetched = fetched
         self._views: dict[str, str] = {}
+        self._created: list[str] = []
 
     def table(self, name: str) -> SchemaTable | None:
-        return read_table(self._session, name, self._dialect)
+        return read_table(self._session, name, self._backend.dialect)
 
     def load(self, name: str, table: pa.Table) -> None:
         """Load a table as a view with a unique name: other statements run in the same session."""
@@ -225,23 +256,27 @@ class _SparkSnapshot:
         with staying_active():
             rows = self._session.createDataFrame(table, _spark_types(table.schema))
         rows.hint("broadcast").createTempView(view)
+        self._created.append(view)
         self._views[name] = view
 
-    def run(self, query: Query) -> ExactTable:
-        """Run a statement; refuse its result if it read files twice that changed in between.
+    def read(self, query: Query, state: Hashable | None = None) -> pa.Table:  # noqa: ARG002 - files are compared
+        """Return the result of a statement; refuse it if it read files twice that changed in between.
 
         Privacy: an owner who gains rows between the two would not be weighted for them.
         """
-        before = file_state(self._files, locked=True)
+        before = self._backend.all_files()
         with script(self._session, query, self._views, self._fetched) as result:
             table = self._fetched(result)
         computed_first = any(step.computed is Computed.FIRST for step in query.parts.steps)
-        if computed_first and (before is None or file_state(self._files, locked=True) != before):
+        if computed_first and (before is None or self._backend.all_files() != before):
             raise failure(OSError("A file changed while a statement read it."), "schema-changed")
-        return ExactTable(_typed(table, query), query.keys, query.integers)
+        return _typed(table, query)
+
+    def state(self, tables: Collection[str]) -> Hashable | None:
+        return self._backend.state(tables)
 
     def drop(self) -> None:
-        for view in self._views.values():
+        for view in self._created:
             self._session.catalog.dropTempView(view)
 
 

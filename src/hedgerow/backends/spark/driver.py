@@ -52,8 +52,8 @@ def script(
         return
     with ExitStack() as views:
         for step in statement.steps:
-            view, kept = _fresh(step.name), step.computed in SCRIPT
-            frame = views.enter_context(_view(session, view, _renamed(step.query, names), kept=kept))
+            view, cached = _fresh(step.name), step.computed in SCRIPT
+            frame = views.enter_context(_view(session, view, _renamed(step.query, names), cached=cached))
             if step.computed is Computed.FIRST:
                 fetch(frame.groupBy().count())
             names[step.name] = view
@@ -70,17 +70,17 @@ def _renamed(text: str, names: Mapping[str, str]) -> str:
 
 
 @contextmanager
-def _view(session: Session, name: str, query: str, *, kept: bool) -> Iterator[Frame]:
+def _view(session: Session, name: str, query: str, *, cached: bool) -> Iterator[Frame]:
     """Create a view. A cached one has its name in its plan, because Spark shares the cache of equal plans."""
-    frame = session.sql(f"SELECT * FROM ({query}) WHERE '{name}' IS NOT NULL" if kept else query)
-    if kept:
+    frame = session.sql(f"SELECT * FROM ({query}) WHERE '{name}' IS NOT NULL" if cached else query)
+    if cached:
         frame.persist()
     frame.createTempView(name)
     try:
         yield frame
     finally:
         session.catalog.dropTempView(name)
-        if kept:
+        if cached:
             frame.unpersist()
 
 

@@ -2,14 +2,15 @@
 
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
 
-from hedgerow.backends.base import Snapshot, failure, repeated, sealed
-from hedgerow.backends.results import exact_table, fetch_rows, stop_after, table_of, with_first_steps
+from hedgerow.backends.base import Backend, Snapshot, failure, sealed
+from hedgerow.backends.facts import KeptFacts, ReadsFacts, file_state
+from hedgerow.backends.results import fetch_rows, stop_after, table_of, with_first_steps
 from hedgerow.backends.sqlite.connect import (
     GIVEN,
     cells,
@@ -21,12 +22,11 @@ from hedgerow.backends.sqlite.connect import (
     stored,
 )
 from hedgerow.backends.sqlite.functions.values import Stored
-from hedgerow.backends.sqlite.schema import databases, quoted, read_schema
+from hedgerow.backends.sqlite.schema import databases, quoted, read_schema, stored_tables
 from hedgerow.compiled import Query
 from hedgerow.dialects import Dialect
 from hedgerow.dialects.sqlite import SQLiteDialect
 from hedgerow.errors import BackendError
-from hedgerow.exact import ExactTable
 from hedgerow.limits import UNDECLARED, StatementLimits
 from hedgerow.schema import Schema, SchemaTable
 
@@ -34,7 +34,7 @@ URL = "sqlite:///"
 SAVEPOINT = "hedgerow_snapshot"
 
 
-class SQLite:
+class SQLite(Backend):
     """A backend over a SQLite file, or over the owner's connection.
 
     Every statement over a file has its own read-only connection. On the owner's connection, statements wait for each
@@ -51,8 +51,10 @@ class SQLite:
         self._running: list[sqlite3.Connection] = []
         self._equipped = False
         self._limits = UNDECLARED
+        self.facts = KeptFacts(source.with_name(f"{source.name}.facts") if isinstance(source, Path) else None)
         with sealed(), self._cursor() as cursor:
             self._schema, readings = _described(cursor)
+            self._stored = stored_tables(cursor)
             self._version = _version(cursor)
         self.dialect = SQLiteDialect(readings)
 
@@ -65,7 +67,7 @@ class SQLite:
         """Open a transaction, over a file on a connection of its own."""
         with sealed(_code_of), self._cursor() as cursor, _transaction(cursor):
             self._check_unchanged(cursor)
-            yield _SQLiteSnapshot(cursor, self.dialect, self._limits.result)
+            yield _SQLiteSnapshot(cursor, self, self._limits.result)
 
     def public(self, query: Query) -> pa.Table:
         """Return the result of a query over public tables."""
@@ -73,9 +75,22 @@ class SQLite:
             self._check_unchanged(cursor)
             return table_of(_rows(cursor, query.sql, query, self._limits.result), query)
 
-    def is_unique(self, table: str, columns: tuple[str, ...]) -> bool:
-        """Return True if no two rows have the same values in `columns`."""
-        return bool(self.public(repeated(self.dialect, table, columns)).num_rows == 0)
+    def keeps_facts(self, tables: Collection[str]) -> bool:
+        """Return True if these are tables (not views) of a file that we open ourselves."""
+        return isinstance(self._source, Path) and self._stored.issuperset(tables)
+
+    def state(self, tables: Collection[str]) -> Hashable | None:
+        """Return an identity of the contents of the file, inside a transaction; None if it is not known.
+
+        All of the database is in its file if there is no write-ahead log, or an empty one. A transaction that reads
+        the file alone keeps SQLite from writing to it: without a log by its lock, and with one because what others
+        commit stays in the log until the transaction ends. Programs other than SQLite change the times of the file.
+        """
+        if not isinstance(self._source, Path) or not self.keeps_facts(tables):
+            return None
+        path = self._source.resolve()
+        log = path.with_name(f"{path.name}-wal")
+        return None if log.exists() and log.stat().st_size else file_state([path], locked=False)
 
     def set_limits(self, limits: StatementLimits) -> None:
         """Limit time, and the memory of our own connections, which sort in temporary files."""
@@ -145,14 +160,18 @@ class SQLite:
                 self._running.remove(connection)
 
 
-class _SQLiteSnapshot:
+class _SQLiteSnapshot(ReadsFacts):
     """One transaction, and the tables loaded into it."""
 
-    def __init__(self, cursor: sqlite3.Cursor, dialect: Dialect, max_bytes: int) -> None:
+    def __init__(self, cursor: sqlite3.Cursor, backend: SQLite, max_bytes: int) -> None:
         self._cursor = cursor
-        self._dialect = dialect
+        self._backend = backend
+        self.facts = backend.facts
         self._max_bytes = max_bytes
         self._given: dict[str, pa.Table] = {}
+
+    def state(self, tables: Collection[str]) -> Hashable | None:
+        return self._backend.state(tables)
 
     def table(self, name: str) -> SchemaTable | None:
         return _described(self._cursor)[0].tables.get(name)
@@ -166,11 +185,11 @@ class _SQLiteSnapshot:
 
         self._cursor.connection.create_function(GIVEN, 3, given, deterministic=True)
 
-    def run(self, query: Query) -> ExactTable:
+    def read(self, query: Query, state: Hashable | None = None) -> pa.Table:  # noqa: ARG002 - the transaction has one
         given = [(index, name, table) for index, (name, table) in enumerate(self._given.items()) if name in query.sql]
         steps = [step for index, name, table in given for step in given_steps(name, table, index)]
-        sql = with_first_steps(steps, query, self._dialect)
-        return exact_table(_rows(self._cursor, sql, query, self._max_bytes), query)
+        sql = with_first_steps(steps, query, self._backend.dialect)
+        return table_of(_rows(self._cursor, sql, query, self._max_bytes), query)
 
 
 def _rows(cursor: sqlite3.Cursor, sql: str, query: Query, max_bytes: int) -> Iterator[Sequence[object]]:

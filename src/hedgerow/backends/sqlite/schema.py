@@ -81,6 +81,12 @@ def read_schema(cursor: sqlite3.Cursor) -> tuple[Schema, dict[str, str]]:
     return Schema(tables, (MAIN,)), readings
 
 
+def stored_tables(cursor: sqlite3.Cursor) -> frozenset[str]:
+    """Return the tables of the main database whose rows are stored in it: neither views nor virtual tables."""
+    listed = cursor.execute(f"PRAGMA {MAIN}.table_list").fetchall()
+    return frozenset(name for schema, name, kind, *_ in listed if schema == MAIN and kind == "table")
+
+
 def databases(cursor: sqlite3.Cursor) -> list[str]:
     """Return the main database and attached ones, without temporary tables."""
     return [name for _, name, *_ in cursor.execute("PRAGMA database_list").fetchall() if name != "temp"]

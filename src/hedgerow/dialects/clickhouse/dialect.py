@@ -6,8 +6,8 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Self
 
-from hedgerow.dialects.base import Dialect, OrderTerm, SummaryCall, digits, shift_of
-from hedgerow.dialects.clickhouse import casts, numbers, summaries, texts, timestamps
+from hedgerow.dialects.base import Dialect, ExactAggregateCall, OrderTerm, digits, shift_of
+from hedgerow.dialects.clickhouse import casts, exact_aggregates, numbers, texts, timestamps
 from hedgerow.dialects.clickhouse.spelling import Writer, double, let, one_spelling, quoted, sort_key
 from hedgerow.dialects.statement import MATERIALIZED
 from hedgerow.expressions import zones
@@ -37,7 +37,9 @@ class ClickHouseDialect(Dialect):
     whole = "Int64"
     integer = "Int32"
     huge = "Int128"
+    exact_integers = True
     text = "String"
+    plain_texts = frozenset({"VARCHAR"})
     nests_joins = False
     joins_by_equality = True
     _around: frozenset[str] = frozenset()
@@ -140,6 +142,10 @@ class ClickHouseDialect(Dialect):
             f"WHEN EXISTS ({rows} isNull({COLUMN})) THEN NULL ELSE FALSE END"
         )
 
+    def is_listed(self, text: str, table: str, column: str) -> str:
+        """IN, for which ClickHouse hashes the table once."""
+        return f"{text} IN (SELECT {column} FROM {table})"
+
     def is_nan(self, text: str) -> str:
         """Condition that a double is NaN; NULL for NULL."""
         return f"isNaN({text})"
@@ -202,9 +208,9 @@ class ClickHouseDialect(Dialect):
 
     # Aggregates
 
-    def summary(self, call: SummaryCall) -> str:
-        """An exact summary, written by its entry in `SUMMARIES`."""
-        writer = summaries.SUMMARIES.get(call.function)
+    def exact_aggregate(self, call: ExactAggregateCall) -> str:
+        """An exact aggregate, written by its entry in `EXACT_AGGREGATES`."""
+        writer = exact_aggregates.EXACT_AGGREGATES.get(call.function)
         written = None if writer is None else writer(call)
         if written is None:
             raise self.lacks(f"{call.function} of one person's rows")
@@ -225,6 +231,18 @@ class ClickHouseDialect(Dialect):
     def total_if(self, text: str, condition: str | None) -> str:
         """The sum over the rows that meet a condition."""
         return self.total(text) if condition is None else f"sumOrNullIf(toInt128({text}), {condition})"
+
+    def bit(self, number: str) -> str:
+        """The integer in which only one bit is set."""
+        return f"bitShiftLeft(toInt64(1), {number})"
+
+    def bit_or(self, text: str) -> str:
+        """The bitwise OR of integers."""
+        return f"groupBitOr({text})"
+
+    def has_bit(self, mask: str, bit: str) -> str:
+        """Condition that a bit is set."""
+        return f"bitAnd({mask}, {bit}) <> 0"
 
     # Clauses
 

@@ -19,6 +19,7 @@ from hedgerow.dialects.clickhouse.spelling import (
     whole,
     wholes,
 )
+from hedgerow.expressions.functions.numbers import case_text
 from hedgerow.expressions.nodes import Call, Expr, Literal
 from hedgerow.expressions.types import Type
 
@@ -29,7 +30,6 @@ EQUALITIES = {
     "is_distinct": "IS DISTINCT FROM",
     "is_not_distinct": "IS NOT DISTINCT FROM",
 }
-MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def _of_doubles(expr: Call) -> bool:
@@ -89,11 +89,6 @@ def _comparable(text: str, expr: Expr) -> str:
     return text if expr.type is Type.NULL else bits(double(text, expr))
 
 
-def _case(_: Call, texts: Sequence[str]) -> str:
-    branches = " ".join(f"WHEN {c} THEN {v}" for c, v in zip(texts[:-1:2], texts[1::2], strict=True))
-    return f"CASE {branches} ELSE {texts[-1]} END"
-
-
 def _nullif(expr: Call, texts: Sequence[str]) -> str:
     same = _equal("=")(Call("equal", expr.arguments, Type.BOOLEAN), texts)
     return f"CASE WHEN {same} THEN NULL ELSE {texts[0]} END"
@@ -147,7 +142,7 @@ COMPARISONS: dict[str, Writer] = {
     **{name: _ordered(symbol) for name, symbol in ORDERS.items()},
     **{name: _equal(symbol) for name, symbol in EQUALITIES.items()},
     "same_text": template("({0} = {1})"),
-    "case": _case,
+    "case": lambda _, texts: case_text(texts),
     "coalesce": lambda _, texts: f"COALESCE({', '.join(texts)})",
     "nullif": _nullif,
     "in": _in,

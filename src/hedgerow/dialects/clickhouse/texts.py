@@ -60,12 +60,12 @@ UPPER_KNOWN = {
 
 
 def lower_case(text: str) -> str:
-    """A text in lower_case case."""
+    """A text in lower case."""
     return _changed_case(text, "lowerUTF8", LOWER_SPECIAL, LOWER_KNOWN)
 
 
 def upper_case(text: str) -> str:
-    """A text in upper_case case."""
+    """A text in upper case."""
     return _changed_case(text, "upperUTF8", UPPER_SPECIAL, UPPER_KNOWN)
 
 
@@ -154,8 +154,8 @@ def _right(_: Call, texts: Sequence[str]) -> str:
 
 def _side(texts: Sequence[str], piece: str) -> str:
     """LEFT and RIGHT; a negative count is the number of characters to drop from the other side."""
-    kept = let(piece.format("m"), s="s", m="greatest(least(if(k < 0, n + k, k), n), 0)")
-    inner = let(f"if(isNull(s) OR isNull(k), NULL, {kept})", s="s", k="k", n=SIZE)
+    side = let(piece.format("m"), s="s", m="greatest(least(if(k < 0, n + k, k), n), 0)")
+    inner = let(f"if(isNull(s) OR isNull(k), NULL, {side})", s="s", k="k", n=SIZE)
     return let(inner, s=texts[0], k=f"toInt64({texts[1]})")
 
 
@@ -192,9 +192,9 @@ def _translate(expr: Call, texts: Sequence[str]) -> str | None:
     old, new = (constant(argument) for argument in expr.arguments[1:])
     if not isinstance(old, str) or not isinstance(new, str):
         return None
-    kept = {character: new[at : at + 1] for at, character in reversed(list(enumerate(old)))}
-    moved = {character: to for character, to in kept.items() if to}
-    dropped = "".join(character for character, to in kept.items() if not to)
+    target_of = {character: new[at : at + 1] for at, character in reversed(list(enumerate(old)))}
+    moved = {character: to for character, to in target_of.items() if to}
+    dropped = "".join(character for character, to in target_of.items() if not to)
     sides = [quoted("".join(side)) for side in ((*moved, *dropped), moved.values())]
     return f"translateUTF8({texts[0]}, {sides[0]}, {sides[1]})" if old else texts[0]
 

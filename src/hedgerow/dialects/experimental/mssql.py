@@ -14,7 +14,7 @@ from typing import ClassVar
 from hedgerow.dialects.base import OrderTerm, digits
 from hedgerow.dialects.untested_base import UntestedBase, nulls_sorted
 from hedgerow.dialects.untested_base.dialect import CONDITIONS, WRITERS
-from hedgerow.dialects.untested_base.numbers import SIGNS
+from hedgerow.dialects.untested_base.fragments import SIGNS
 from hedgerow.errors import InternalError
 from hedgerow.expressions.nodes import Call
 from hedgerow.expressions.types import Type
@@ -33,6 +33,7 @@ class MSSQLDialect(UntestedBase):
     label = "SQL Server"
     experimental = True
     double = "FLOAT(53)"
+    lists_values = True
     text = "NVARCHAR(MAX)"
     has_nan = False
     without: ClassVar[frozenset[str]] = frozenset({"substring", "left", "trim", "ltrim", "rtrim"})
@@ -131,11 +132,6 @@ class MSSQLDialect(UntestedBase):
         sides = [EXACT.format(text) for text in texts]
         return self.narrowed(f"-{sides[0]}" if name == "negate" else f"{sides[0]} {SIGNS[name]} {sides[1]}")
 
-    def whole_quotient(self, name: str, left: str, right: str) -> str:
-        """Integer division and remainder."""
-        sign = "/" if name == "divide_whole" else "%"
-        return f"(CAST({left} AS BIGINT) {sign} NULLIF(CAST({right} AS BIGINT), 0))"
-
     def narrowed(self, text: str) -> str:
         """An integer; NULL outside 64 bits."""
         return f"TRY_CAST({text} AS BIGINT)"
@@ -203,11 +199,6 @@ class MSSQLDialect(UntestedBase):
         if operator in {"INTERSECT ALL", "EXCEPT ALL"}:
             raise self.lacks(operator)
         return super().union(left, operator, right)
-
-    def values(self, rows: Sequence[Sequence[str]], alias: str) -> str:
-        """Rows of constants as VALUES."""
-        listed = ", ".join(f"({', '.join(row)})" for row in rows)
-        return f"(VALUES {listed}) AS {alias}({', '.join(f'c{i}' for i in range(len(rows[0])))})"
 
     def order(self, text: str, kind: Type | None = None, *, descending: bool, nulls_first: bool) -> list[OrderTerm]:  # noqa: ARG002 - there is no NaN
         """Terms of ORDER BY. NULL sorts first by default."""

@@ -10,7 +10,8 @@ from typing import ClassVar
 
 from hedgerow.dialects.base import digits
 from hedgerow.dialects.untested_base import UntestedBase
-from hedgerow.dialects.untested_base.numbers import SIGNS, fits
+from hedgerow.dialects.untested_base.fragments import SIGNS
+from hedgerow.dialects.untested_base.numbers import fits
 from hedgerow.expressions.types import Type
 
 
@@ -24,6 +25,7 @@ class SnowflakeDialect(UntestedBase):
     whole = "NUMBER(38, 0)"
     integer = "NUMBER(38, 0)"
     huge = "NUMBER(38, 0)"
+    lists_values = True
     midnight = "CAST({0} AS TIMESTAMP_NTZ)"
     instant = "TO_TIMESTAMP_NTZ(DATE_PART(EPOCH_MICROSECOND, {0}), 6)"
     seconds_later = "DATEADD(SECOND, {1}, {0})"
@@ -120,11 +122,6 @@ class SnowflakeDialect(UntestedBase):
         if operator in {"INTERSECT ALL", "EXCEPT ALL"}:
             raise self.lacks(operator)
         return f"({left}) {operator} ({right})"
-
-    def values(self, rows: Sequence[Sequence[str]], alias: str) -> str:
-        """Rows of constants as VALUES."""
-        listed = ", ".join(f"({', '.join(row)})" for row in rows)
-        return f"(VALUES {listed}) AS {alias}({', '.join(f'c{i}' for i in range(len(rows[0])))})"
 
     def limit(self, count: int | None, offset: int) -> str:
         """LIMIT and OFFSET; OFFSET requires a LIMIT, which can be NULL."""

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from hedgerow.dialects.base import digits
 from hedgerow.dialects.untested_base import UntestedBase
-from hedgerow.dialects.untested_base.numbers import SIGNS
+from hedgerow.dialects.untested_base.fragments import SIGNS
 from hedgerow.expressions.types import Type
 
 SIDES = {"trim": "BOTH", "ltrim": "LEADING", "rtrim": "TRAILING"}
@@ -23,6 +23,7 @@ class TrinoDialect(UntestedBase):
     label = "Trino"
     experimental = True
     double = "DOUBLE"
+    lists_values = True
     strict_nan = True
     midnight = "CAST({0} AS TIMESTAMP(6))"
     instant = "CAST({0} AT TIME ZONE 'UTC' AS TIMESTAMP(6))"
@@ -86,11 +87,6 @@ class TrinoDialect(UntestedBase):
         sides = [f"CAST({text} AS BIGINT)" for text in texts]
         return f"TRY(-{sides[0]})" if name == "negate" else f"TRY({sides[0]} {SIGNS[name]} {sides[1]})"
 
-    def whole_quotient(self, name: str, left: str, right: str) -> str:
-        """Integer division and remainder."""
-        sign = "/" if name == "divide_whole" else "%"
-        return f"(CAST({left} AS BIGINT) {sign} NULLIF(CAST({right} AS BIGINT), 0))"
-
     def narrowed(self, text: str) -> str:
         """An integer; NULL outside 64 bits."""
         return f"TRY_CAST({text} AS BIGINT)"
@@ -116,11 +112,6 @@ class TrinoDialect(UntestedBase):
     def floor_divide(self, dividend: str, divisor: str) -> str:
         """Integer division: subtract the remainder first, because decimals are rounded."""
         return f"CAST((({dividend}) - ({dividend}) % {divisor}) / {divisor} AS BIGINT)"
-
-    def values(self, rows: Sequence[Sequence[str]], alias: str) -> str:
-        """Rows of constants as VALUES."""
-        listed = ", ".join(f"({', '.join(row)})" for row in rows)
-        return f"(VALUES {listed}) AS {alias}({', '.join(f'c{i}' for i in range(len(rows[0])))})"
 
     def limit(self, count: int | None, offset: int) -> str:
         """OFFSET and LIMIT, in this order."""

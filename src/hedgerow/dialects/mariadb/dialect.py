@@ -24,8 +24,9 @@ from hedgerow.dialects.regex import UnsupportedPatternError, read
 from hedgerow.dialects.regex.backtracking import java
 from hedgerow.dialects.regex.tree import anchored
 from hedgerow.dialects.untested_base.dialect import WRITERS
+from hedgerow.dialects.untested_base.fragments import NEARLY_LARGEST
 from hedgerow.dialects.untested_base.functions import LONGEST, as_timestamp
-from hedgerow.dialects.untested_base.numbers import NEARLY_LARGEST, number
+from hedgerow.dialects.untested_base.numbers import number
 from hedgerow.dialects.untested_base.numbers import rounded as rounded_to_even
 from hedgerow.expressions import zones
 from hedgerow.expressions.nodes import Call, Column, Literal

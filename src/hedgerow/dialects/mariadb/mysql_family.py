@@ -10,7 +10,8 @@ from typing import ClassVar
 
 from hedgerow.dialects.base import OrderTerm, digits
 from hedgerow.dialects.untested_base import UntestedBase, nulls_sorted
-from hedgerow.dialects.untested_base.numbers import SIGNS, fits
+from hedgerow.dialects.untested_base.fragments import SIGNS
+from hedgerow.dialects.untested_base.numbers import fits
 from hedgerow.errors import InternalError
 from hedgerow.expressions.nodes import Expr
 from hedgerow.expressions.types import Type

@@ -1,8 +1,8 @@
 """Casts. Text is parsed as DuckDB parses it; text that cannot be parsed becomes NULL."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
+from hedgerow.dialects.base import Dialect, Writer
 from hedgerow.dialects.postgres.doubles import LARGEST, NAN, power, real
 from hedgerow.dialects.postgres.naming import shared
 from hedgerow.dialects.postgres.numbers import IN_RANGE, bigint, no_windows
@@ -10,10 +10,7 @@ from hedgerow.dialects.postgres.reading import READERS
 from hedgerow.expressions.nodes import Call, Column
 from hedgerow.expressions.types import Type
 
-if TYPE_CHECKING:
-    from hedgerow.dialects.postgres.dialect import PostgresDialect, Writer
-
-Cast = Callable[["PostgresDialect", Call, str], str]
+Cast = Callable[[Dialect, Call, str], str]
 NAMES: Mapping[Type, str] = {
     Type.BOOLEAN: "BOOLEAN",
     Type.INTEGER: "BIGINT",
@@ -32,7 +29,7 @@ LAST_DAY = "DATE '294247-01-10'"
 """Last day whose midnight DuckDB can hold."""
 
 
-def _same(_dialect: "PostgresDialect", _call: Call, text: str) -> str:
+def _same(_dialect: Dialect, _call: Call, text: str) -> str:
     return text
 
 
@@ -40,23 +37,23 @@ def _simple(name: str) -> Cast:
     return lambda _dialect, _call, text: f"CAST({text} AS {name})"
 
 
-def _float_to_whole(dialect: "PostgresDialect", call: Call, text: str) -> str:
+def _float_to_whole(dialect: Dialect, call: Call, text: str) -> str:
     """Round halves to even."""
     value = dialect.as_double(text, call.arguments[0])
     inside = f"{{0}} >= {real(-(2.0**63))} AND {{0}} < {power(63)}"
     return shared(f"CASE WHEN {inside} THEN CAST({{0}} AS BIGINT) END", call.arguments, (value,))
 
 
-def _decimal_to_whole(_dialect: "PostgresDialect", call: Call, text: str) -> str:
+def _decimal_to_whole(_dialect: Dialect, call: Call, text: str) -> str:
     """Round halves away from zero."""
     return shared(f"CASE WHEN round({{0}}) {IN_RANGE} THEN CAST({{0}} AS BIGINT) END", call.arguments, (text,))
 
 
-def _whole_to_whole(_dialect: "PostgresDialect", call: Call, text: str) -> str:
+def _whole_to_whole(_dialect: Dialect, call: Call, text: str) -> str:
     return bigint(call.arguments[0], text)
 
 
-def _to_float(dialect: "PostgresDialect", call: Call, text: str) -> str:
+def _to_float(dialect: Dialect, call: Call, text: str) -> str:
     value = call.arguments[0]
     if isinstance(value, Column) and value.native.upper() == UNBOUNDED:
         return _unbounded(text)
@@ -73,11 +70,11 @@ def _unbounded(text: str) -> str:
     )
 
 
-def _number_to_boolean(_dialect: "PostgresDialect", _call: Call, text: str) -> str:
+def _number_to_boolean(_dialect: Dialect, _call: Call, text: str) -> str:
     return f"({text} <> 0)"
 
 
-def _float_to_text(dialect: "PostgresDialect", call: Call, text: str) -> str:
+def _float_to_text(dialect: Dialect, call: Call, text: str) -> str:
     """Shortest digits that round-trip, in DuckDB's format: with a point, or an exponent from 16 digits on."""
     value = dialect.as_double(text, call.arguments[0])
     no_windows(dialect, call)
@@ -93,11 +90,11 @@ def _float_to_text(dialect: "PostgresDialect", call: Call, text: str) -> str:
     )
 
 
-def _boolean_to_float(_dialect: "PostgresDialect", _call: Call, text: str) -> str:
+def _boolean_to_float(_dialect: Dialect, _call: Call, text: str) -> str:
     return f"CAST(CAST({text} AS INTEGER) AS FLOAT8)"
 
 
-def _boolean_to_whole(_dialect: "PostgresDialect", _call: Call, text: str) -> str:
+def _boolean_to_whole(_dialect: Dialect, _call: Call, text: str) -> str:
     return f"CAST(CAST({text} AS INTEGER) AS BIGINT)"
 
 
@@ -106,14 +103,14 @@ def midnight(text: str) -> str:
     return f"CASE WHEN {text} <= {LAST_DAY} OR {text} = 'infinity' THEN CAST({text} AS TIMESTAMP) END"
 
 
-def _date_to_timestamp(_dialect: "PostgresDialect", call: Call, text: str) -> str:
+def _date_to_timestamp(_dialect: Dialect, call: Call, text: str) -> str:
     return shared(midnight("{0}"), call.arguments, (text,))
 
 
 def _calendar_to_text(name: str) -> Cast:
     """Convert to ISO 8601, with `(BC)` after the date as DuckDB writes it."""
 
-    def write(_dialect: "PostgresDialect", call: Call, text: str) -> str:
+    def write(_dialect: Dialect, call: Call, text: str) -> str:
         before = f"{{0}} < {name} '0001-01-01' AND isfinite({{0}})"
         turned = "regexp_replace(CAST({0} AS TEXT), '^(\\S+)( \\S+)? BC$', '\\1 (BC)\\2')"
         return shared(f"CASE WHEN {before} THEN {turned} ELSE CAST({{0}} AS TEXT) END", call.arguments, (text,))
@@ -122,7 +119,7 @@ def _calendar_to_text(name: str) -> Cast:
 
 
 def _text_to(kind: Type) -> Cast:
-    def write(dialect: "PostgresDialect", call: Call, text: str) -> str:
+    def write(dialect: Dialect, call: Call, text: str) -> str:
         no_windows(dialect, call)
         return READERS[kind](f'({text}) COLLATE "C"')
 
@@ -132,7 +129,7 @@ def _text_to(kind: Type) -> Cast:
 def _other_to(kind: Type) -> Cast:
     """Convert a type unknown to us by way of its text, which PostgreSQL has for every type."""
 
-    def write(_dialect: "PostgresDialect", _call: Call, text: str) -> str:
+    def write(_dialect: Dialect, _call: Call, text: str) -> str:
         return READERS[kind](f'CAST({text} AS TEXT) COLLATE "C"')
 
     return write
@@ -165,12 +162,12 @@ CASTS: Mapping[tuple[Type, Type], Cast] = {
 }
 
 
-def _cast(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _cast(dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     source, target = expr.arguments[0].type, expr.type
     return CASTS.get((source, target), _null(target))(dialect, expr, texts[0])
 
 
 TARGETS = (Type.BOOLEAN, Type.INTEGER, Type.FLOAT, Type.TEXT, Type.DATE, Type.TIME, Type.TIMESTAMP)
-CONVERSIONS: Mapping[str, "Writer"] = {
+CONVERSIONS: Mapping[str, Writer] = {
     f"{prefix}_{kind.value}": _cast for prefix in ("cast", "imposed") for kind in TARGETS
 }

@@ -1,16 +1,16 @@
 """PostgreSQL, from version 14 on."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from hedgerow.dialects.base import INSTANT, Dialect, SummaryCall, far, shift_of
+from hedgerow.dialects.base import INSTANT, Dialect, ExactAggregateCall, Writer, far, shift_of
 from hedgerow.dialects.postgres import doubles
 from hedgerow.dialects.postgres.casts import CONVERSIONS
+from hedgerow.dialects.postgres.exact_aggregates import EXACT_AGGREGATES
 from hedgerow.dialects.postgres.logic import BYTES, LOGIC, collated
 from hedgerow.dialects.postgres.naming import has_window
 from hedgerow.dialects.postgres.numbers import NUMBERS, ROUNDING
 from hedgerow.dialects.postgres.reading import FORMATS, READERS
-from hedgerow.dialects.postgres.summaries import SUMMARIES
 from hedgerow.dialects.postgres.texts import REGEXPS, TEXTS
 from hedgerow.dialects.postgres.times import CALENDARS, TIMES, micros
 from hedgerow.dialects.statement import MATERIALIZED
@@ -19,7 +19,6 @@ from hedgerow.expressions.nodes import Call, Column, Constant, Expr, Literal
 from hedgerow.expressions.types import Type, decimal_size
 from hedgerow.expressions.zones import OFFSET
 
-Writer = Callable[["PostgresDialect", Call, Sequence[str]], str]
 WRITERS: Mapping[str, Writer] = {
     **LOGIC,
     **NUMBERS,
@@ -34,6 +33,8 @@ WRITERS: Mapping[str, Writer] = {
 LONGEST = 1_000_000
 LONG_WHOLE = 18
 WIDEST = 10**38
+SMALL_REACH = 2**21
+"""2^41 integers below this can be added in 64 bits: more than 10^12 rows."""
 
 
 class PostgresDialect(Dialect):
@@ -44,8 +45,10 @@ class PostgresDialect(Dialect):
     materialized = MATERIALIZED
     double = "FLOAT8"
     huge = "NUMERIC"
+    lists_values = True
     exact_integers = True
     text = "TEXT"
+    plain_texts = frozenset({"TEXT", "TEXT WITH COLLATION"})
     gathers = True
     windows = True
 
@@ -110,9 +113,9 @@ class PostgresDialect(Dialect):
         """A time of day in microseconds."""
         return micros(text)
 
-    def summary(self, call: SummaryCall) -> str:
-        """An exact summary, written by its entry in `SUMMARIES`."""
-        writer = SUMMARIES.get(call.function)
+    def exact_aggregate(self, call: ExactAggregateCall) -> str:
+        """An exact aggregate, written by its entry in `EXACT_AGGREGATES`."""
+        writer = EXACT_AGGREGATES.get(call.function)
         if writer is None:
             raise self.lacks(f"{call.function} of one person's rows")
         return writer(self, call)
@@ -225,6 +228,20 @@ class PostgresDialect(Dialect):
         """SUM of BIGINT, which PostgreSQL accumulates in 128 bits and returns as a NUMERIC."""
         return f"SUM(CAST({text} AS BIGINT))"
 
+    def bounded_total(self, text: str, reach: int) -> str:
+        """See the base class. 2^41 integers below 2^21 fit into the 64 bits of SUM(INTEGER), which is faster."""
+        return self._bounded(text, "", reach)
+
+    def total_over(self, text: str, window: str, reach: int) -> str:
+        """`bounded_total` over the rows of a window."""
+        return self._bounded(text, f" OVER ({window})", reach)
+
+    def _bounded(self, text: str, tail: str, reach: int) -> str:
+        """A NUMERIC in any case, so that arithmetic with the sum cannot overflow."""
+        if reach >= SMALL_REACH:
+            return f"{self.total(text)}{tail}"
+        return f"CAST(SUM(CAST({text} AS INTEGER)){tail} AS NUMERIC)"
+
     def counted(self, condition: str | None) -> str:
         """Count with FILTER."""
         return "COUNT(*)" if condition is None else f"COUNT(*) FILTER (WHERE {condition})"
@@ -238,11 +255,6 @@ class PostgresDialect(Dialect):
     def union(self, left: str, operator: str, right: str) -> str:
         """A set operation with both sides in parentheses."""
         return f"({left}) {operator} ({right})"
-
-    def values(self, rows: Sequence[Sequence[str]], alias: str) -> str:
-        """Rows of constants as VALUES."""
-        listed = ", ".join(f"({', '.join(row)})" for row in rows)
-        return f"(VALUES {listed}) AS {alias}({', '.join(f'c{i}' for i in range(len(rows[0])))})"
 
 
 POSTGRES = PostgresDialect()

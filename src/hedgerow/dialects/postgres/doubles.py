@@ -44,7 +44,11 @@ def size(expr: Expr) -> Size:
     if isinstance(expr, Literal):
         return _of_constant(expr)
     if isinstance(expr, Column):
-        return _of_column(expr)
+        decimal = decimal_size(expr.native)
+        if decimal is None:
+            return NATIVES.get(expr.native.upper()) or _of_type(expr.type)
+        precision, scale = decimal
+        return Size(-math.ceil(scale * DIGIT), math.ceil((precision - scale) * DIGIT))
     if isinstance(expr, Call):
         rule = RULES.get(expr.function)
         if rule is not None:
@@ -68,14 +72,6 @@ def _of_constant(literal: Literal) -> Size:
         return Size(0.0, 0.0)
     exponent = math.frexp(float(value))[1]
     return Size(exponent - 1.0, float(exponent))
-
-
-def _of_column(column: Column) -> Size:
-    decimal = decimal_size(column.native)
-    if decimal is None:
-        return NATIVES.get(column.native.upper()) or _of_type(column.type)
-    precision, scale = decimal
-    return Size(-math.ceil(scale * DIGIT), math.ceil((precision - scale) * DIGIT))
 
 
 def added(sizes: Sequence[Size]) -> Size:

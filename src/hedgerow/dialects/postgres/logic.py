@@ -1,14 +1,11 @@
 """Comparisons, logic and choices. Text is compared byte by byte, whatever collation a column has."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
-from hedgerow.expressions.functions.numbers import COMPARISONS
+from hedgerow.dialects.base import Dialect, Writer
+from hedgerow.expressions.functions.numbers import COMPARISONS, case_text
 from hedgerow.expressions.nodes import Call, Column, Expr, Literal
 from hedgerow.expressions.types import Type
-
-if TYPE_CHECKING:
-    from hedgerow.dialects.postgres.dialect import PostgresDialect, Writer
 
 EQUALITIES = frozenset({"equal", "unequal", "is_distinct", "is_not_distinct", "in", "nullif"})
 BYTES, DETERMINED = "TEXT", "TEXT WITH COLLATION"
@@ -42,47 +39,41 @@ def _values(expr: Call, texts: Sequence[str]) -> Sequence[str]:
     return [collated(t) if a.type is Type.TEXT else t for a, t in zip(expr.arguments, texts, strict=True)]
 
 
-def _compared(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _compared(_dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     left, right = _sides(expr, texts)
     return f"({left} {COMPARISONS[expr.function]} {right})"
 
 
-def _same_text(_dialect: "PostgresDialect", _expr: Call, texts: Sequence[str]) -> str:
+def _same_text(_dialect: Dialect, _expr: Call, texts: Sequence[str]) -> str:
     return f"({collated(texts[0])} = {collated(texts[1])})"
 
 
-def _in(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _in(_dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     first, *rest = _sides(expr, texts)
     return f"({first} IN ({', '.join(rest)}))"
 
 
-def _nullif(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _nullif(_dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     return f"NULLIF({', '.join(_sides(expr, texts))})"
 
 
-def _listed(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _listed(_dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     """COALESCE, LEAST or GREATEST. The latter two ignore NULL, as in DuckDB."""
     values = _values(expr, texts) if expr.function == "coalesce" else _sides(expr, texts)
     return f"{expr.function.upper()}({', '.join(values)})"
 
 
-def _case(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
-    values = _values(expr, texts)
-    branches = " ".join(f"WHEN {c} THEN {v}" for c, v in zip(texts[:-1:2], values[1::2], strict=True))
-    return f"CASE {branches} ELSE {values[-1]} END"
-
-
-def _infix(symbol: str) -> "Writer":
+def _infix(symbol: str) -> Writer:
     return lambda _dialect, _expr, texts: "(" + f" {symbol} ".join(texts) + ")"
 
 
-LOGIC: Mapping[str, "Writer"] = {
+LOGIC: Mapping[str, Writer] = {
     **dict.fromkeys(COMPARISONS, _compared),
     "same_text": _same_text,
     "in": _in,
     "nullif": _nullif,
     **dict.fromkeys(("coalesce", "least", "greatest"), _listed),
-    "case": _case,
+    "case": lambda _dialect, expr, texts: case_text(_values(expr, texts)),
     "and": _infix("AND"),
     "or": _infix("OR"),
     "not": lambda _dialect, _expr, texts: f"(NOT {texts[0]})",

@@ -12,6 +12,8 @@ from hedgerow.expressions.nodes import Call, Column, Expr, Literal, Window, walk
 
 def array(values: Sequence[object]) -> str:
     """An array as a quoted text, to be followed by a cast to its type."""
+    if all(type(value) is int for value in values):
+        return "'{" + ",".join(map(str, values)) + "}'"
     return "'{" + ",".join("NULL" if value is None else _element(value) for value in values) + "}'"
 
 

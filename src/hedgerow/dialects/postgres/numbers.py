@@ -5,8 +5,8 @@ Rounding to decimal places and WIDTH_BUCKET perform the same operations in the s
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
+from hedgerow.dialects.base import Dialect, Writer
 from hedgerow.dialects.postgres.doubles import (
     GUARDED,
     HALF,
@@ -29,9 +29,6 @@ from hedgerow.dialects.postgres.naming import chained, has_window, shared
 from hedgerow.expressions.nodes import Call, Column, Expr, Literal
 from hedgerow.expressions.types import Type
 
-if TYPE_CHECKING:
-    from hedgerow.dialects.postgres.dialect import PostgresDialect, Writer
-
 INT_MIN, INT_MAX = "CAST('-9223372036854775808' AS BIGINT)", "9223372036854775807"
 IN_RANGE = f"BETWEEN {INT_MIN} AND {INT_MAX}"
 LARGEST_EXPONENT, SMALLEST_EXPONENT = 709.782712893384, -744.0
@@ -41,12 +38,12 @@ ONE_DEGREE = 0.017453292519943295
 SMALL, LARGE = 1e-300, LARGEST * ONE_DEGREE * (1 - 2**-50)
 
 
-def doubles(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> list[str]:
+def doubles(dialect: Dialect, expr: Call, texts: Sequence[str]) -> list[str]:
     """The arguments as doubles."""
     return [dialect.as_double(text, a) for a, text in zip(expr.arguments, texts, strict=True)]
 
 
-def no_windows(dialect: "PostgresDialect", expr: Call) -> None:
+def no_windows(dialect: Dialect, expr: Call) -> None:
     """Refuse a window function as an argument where the SQL contains a subquery."""
     if has_window(expr.arguments):
         raise dialect.lacks(f"{expr.function.replace('_', ' ')} of a window function")
@@ -63,7 +60,7 @@ def bigint(expr: Expr, text: str) -> str:
     return text if wide else f"CAST({text} AS BIGINT)"
 
 
-def _arithmetic(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _arithmetic(dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     return arithmetic(expr.function, expr.arguments, doubles(dialect, expr, texts))
 
 
@@ -85,7 +82,7 @@ _WHOLE = {
 }
 
 
-def _whole(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _whole(_dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     sizes = [size(argument) for argument in expr.arguments]
     total = multiplied(sizes) if expr.function == "multiply_whole" else added(sizes)
     plain, guarded = _WHOLE[expr.function]
@@ -94,7 +91,7 @@ def _whole(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str
     return shared(guarded, expr.arguments, wholes(expr, texts))
 
 
-def _whole_quotient(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _whole_quotient(_dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     """Division or remainder. The smallest integer divided by -1 overflows."""
     sides = wholes(expr, texts)
     plain = f"{{0}} {'/' if expr.function == 'divide_whole' else '%'} NULLIF({{1}}, 0)"
@@ -107,7 +104,7 @@ def _is_not_minus_one(expr: Expr) -> bool:
     return isinstance(expr, Literal) and expr.value != -1
 
 
-def _opposite(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _opposite(_dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     [text] = wholes(expr, texts)
     within = text if size(expr.arguments[0]).maximum < WHOLE.maximum else f"NULLIF({text}, {INT_MIN})"
     return f"abs({within})" if expr.function == "abs_whole" else f"(-{within})"
@@ -127,7 +124,7 @@ def _parts(text: str) -> tuple[str, str]:
     return whole, f"GREATEST({exponent}, 1) - 1075"
 
 
-def _remainder(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _remainder(dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     """Exact remainder of two doubles, with the sign of the dividend.
 
     Both are scaled to integers by a common power of two. Whole doubles are divided as integers, and a dividend smaller
@@ -182,15 +179,15 @@ _TEMPLATES = {
 }
 
 
-def _of_double(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _of_double(dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     return shared(_TEMPLATES[expr.function], expr.arguments, doubles(dialect, expr, texts))
 
 
-def _atan2(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _atan2(dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     return "atan2({}, {})".format(*doubles(dialect, expr, texts))
 
 
-def _power(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _power(dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     """Power, with the special cases of IEEE 754, and without overflow or underflow errors.
 
     A result near the limits of doubles is computed as the guarded square of its root. Special cases: x^0 and 1^y are 1;
@@ -218,7 +215,7 @@ def _power(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
     return shared(template, expr.arguments, doubles(dialect, expr, texts))
 
 
-def _clip(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _clip(dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     """Clamp with functions that return NULL for NULL."""
     if expr.function == "clip_whole":
         return "int8smaller(int8larger({}, {}), {})".format(*wholes(expr, texts))
@@ -226,18 +223,18 @@ def _clip(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
     return f"float8smaller(float8larger(NULLIF({value}, {NAN}), {low}), {high})"
 
 
-def _bits(symbol: str) -> "Writer":
-    def write(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _bits(symbol: str) -> Writer:
+    def write(_dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
         return f"({f' {symbol} '.join(wholes(expr, texts))})"
 
     return write
 
 
-def _indicator(_dialect: "PostgresDialect", _expr: Call, texts: Sequence[str]) -> str:
+def _indicator(_dialect: Dialect, _expr: Call, texts: Sequence[str]) -> str:
     return f"CAST({texts[0]} AS INTEGER)"
 
 
-NUMBERS: Mapping[str, "Writer"] = {
+NUMBERS: Mapping[str, Writer] = {
     **dict.fromkeys(("add", "subtract", "multiply", "divide"), _arithmetic),
     **dict.fromkeys(_WHOLE, _whole),
     **dict.fromkeys(("divide_whole", "remainder_whole"), _whole_quotient),
@@ -296,7 +293,7 @@ def _guarded(value: str, ten: str, function: str, *, left: bool) -> str:
     return chained((value, ten), (whole,), f"(SELECT {finite} FROM (SELECT {back} AS z OFFSET 0) AS s)")
 
 
-def _round(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _round(dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     value = dialect.as_double(texts[0], expr.arguments[0])
     places = 0 if len(texts) == 1 else _places(expr.arguments[1])
     if places is not None:
@@ -310,14 +307,14 @@ def _round(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
     return f"(SELECT {choice} FROM (SELECT {value} AS x, {held} AS p OFFSET 0) AS n)"
 
 
-def _fixed(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _fixed(dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     precision, scale = (argument.value for argument in expr.arguments[1:] if isinstance(argument, Literal))
     rounded = _round(dialect, Call("round", (expr.arguments[0], expr.arguments[2]), Type.FLOAT), (texts[0], texts[2]))
     limit = real(10.0 ** (int(str(precision)) - int(str(scale))))
     return shared(f"CASE WHEN abs({{0}}) < {limit} THEN {{0}} END", (expr,), (rounded,))
 
 
-def _width_bucket(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _width_bucket(dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     """WIDTH_BUCKET with constant bounds and a constant number of bins."""
     no_windows(dialect, expr)
     value, low, high, _ = doubles(dialect, expr, texts)
@@ -336,7 +333,7 @@ def _width_bucket(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) 
     return shared(template, expr.arguments[:1], (value,))
 
 
-ROUNDING: Mapping[str, "Writer"] = {
+ROUNDING: Mapping[str, Writer] = {
     **dict.fromkeys(("round", "trunc_places"), _round),
     "fixed": _fixed,
     "width_bucket": _width_bucket,

@@ -7,16 +7,13 @@ are constants; each becomes a pattern whose groups are then checked. Fields that
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
+from hedgerow.dialects.base import Dialect, Writer
 from hedgerow.dialects.postgres.doubles import INFINITE, NAN, ZERO, real
 from hedgerow.dialects.postgres.logic import collated
 from hedgerow.dialects.postgres.numbers import IN_RANGE, no_windows
 from hedgerow.expressions.nodes import Call, Literal
 from hedgerow.expressions.types import Type
-
-if TYPE_CHECKING:
-    from hedgerow.dialects.postgres.dialect import PostgresDialect, Writer
 
 LEAP = "({0} % 4 = 0 AND ({0} % 100 <> 0 OR {0} % 400 = 0))"
 FIRST_YEAR, LAST_YEAR, LAST_TIMESTAMP_YEAR = -4712, 5_874_896, 294_247
@@ -234,11 +231,6 @@ MONTHS = (
 )
 
 
-def _number_pattern(width: int) -> str:
-    """Pattern of a number: as many digits as there are, at most `width`."""
-    return f"([0-9]{{{width}}}|[0-9]{{1,{width - 1}}}(?![0-9]))"
-
-
 def _words_pattern(words: Sequence[str]) -> str:
     """Pattern of one of some words, in either case."""
     listed = ("".join(f"[{c}{c.upper()}]" for c in word) for word in words)
@@ -247,7 +239,9 @@ def _words_pattern(words: Sequence[str]) -> str:
 
 def _group(directive: str) -> str:
     if directive in WIDTHS:
-        return _number_pattern(WIDTHS[directive])
+        # Pattern of a number: as many digits as there are, at most `width`.
+        width = WIDTHS[directive]
+        return f"([0-9]{{{width}}}|[0-9]{{1,{width - 1}}}(?![0-9]))"
     return {
         "b": _words_pattern([m[:3] for m in MONTHS]),
         "B": _words_pattern(MONTHS),
@@ -308,7 +302,7 @@ def _is_unambiguous(written: str, groups: Mapping[str, str]) -> bool:
     return bool(written) and not written[0].isspace() and all(len(names & set(groups)) < 2 for names in once)
 
 
-def _read_format(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _read_format(dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     no_windows(dialect, expr)
     written = expr.arguments[1]
     value = written.value if isinstance(written, Literal) else None
@@ -328,4 +322,4 @@ def _read_format(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -
     return f"(SELECT CASE WHEN {valid} THEN {timestamp} END FROM (SELECT {numbers} FROM ({match}) AS p OFFSET 0) AS q)"
 
 
-FORMATS: Mapping[str, "Writer"] = {"read_time": _read_format}
+FORMATS: Mapping[str, Writer] = {"read_time": _read_format}

@@ -12,10 +12,10 @@ determines how to continue, so REGEXP_EXTRACT and REGEXP_REPLACE accept only suc
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import duckdb
 
+from hedgerow.dialects.base import Dialect, Writer
 from hedgerow.dialects.postgres.logic import collated
 from hedgerow.dialects.postgres.naming import shared
 from hedgerow.dialects.postgres.numbers import bigint
@@ -36,9 +36,6 @@ from hedgerow.dialects.regex.tree import (
     may_be_empty,
 )
 from hedgerow.expressions.nodes import Call, Expr, Literal
-
-if TYPE_CHECKING:
-    from hedgerow.dialects.postgres.dialect import PostgresDialect, Writer
 
 
 @lru_cache(maxsize=2)
@@ -71,15 +68,15 @@ FARTHEST = 2_000_000_000
 LONGEST, LONG = 1_000, 10_000
 
 
-def _template(template: str) -> "Writer":
+def _template(template: str) -> Writer:
     return lambda _dialect, expr, texts: shared(template, expr.arguments, list(map(collated, texts)))
 
 
-def _letters(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _letters(_dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     return shared(with_case_changed(expr.function, "{0}"), expr.arguments, texts)
 
 
-def _trim(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _trim(dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     name = "btrim" if expr.function == "trim" else expr.function
     characters = texts[1] if len(texts) > 1 else dialect.string(SPACES)
     return f"{name}({collated(texts[0])}, {collated(characters)})"
@@ -97,7 +94,7 @@ def _near(text: str, expr: Expr) -> str:
     return f"CAST(int8smaller(int8larger({bigint(expr, text)}, {-FARTHEST}), {FARTHEST}) AS INTEGER)"
 
 
-def _end(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _end(_dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     """LEFT and RIGHT; a negative length is the number of characters to drop."""
     cut = f"{expr.function}({collated(texts[0])}, {_near(texts[1], expr.arguments[1])})"
     if expr.function == "right" or (_constant(expr.arguments[1]) or FAR) < FAR:
@@ -105,7 +102,7 @@ def _end(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
     return f"CASE WHEN {texts[1]} < {FAR} THEN {cut} END"
 
 
-def _substring(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _substring(_dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     """Negative positions count from the end, position 0 precedes the first; a negative length counts backwards."""
     known = [_constant(a) for a in expr.arguments[1:]]
     if all(value is not None and at <= value < FARTHEST for value, at in zip(known, (1, 0), strict=False)):
@@ -130,18 +127,18 @@ def _narrow(text: str, minimum: int) -> str:
     return f"CAST(int8smaller(int8larger({text}, {minimum}), {FARTHEST}) AS INTEGER)"
 
 
-def _concat(_dialect: "PostgresDialect", _expr: Call, texts: Sequence[str]) -> str:
+def _concat(_dialect: Dialect, _expr: Call, texts: Sequence[str]) -> str:
     parts = [f"left({collated(text)}, {LONG})" for text in texts]
     return f"left({' || '.join(parts)}, {LONG})"
 
 
-def _concat_present(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _concat_present(_dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     name = "concat" if expr.function == "concat_present" else "concat_ws"
     parts = [f"left({collated(f'CAST({text} AS TEXT)')}, {LONG})" for text in texts]
     return f"left({name}({', '.join(parts)}), {LONG})"
 
 
-def _like(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _like(_dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     """LIKE without an escape character unless one is given; ILIKE compares lowercase letters."""
     escape = texts[2] if len(texts) > 2 else "''"
     value, pattern = map(collated, texts[:2])
@@ -152,26 +149,26 @@ def _like(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
     return f"({value} LIKE {pattern} ESCAPE {escape})"
 
 
-def _sized(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _sized(_dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     """LPAD and RPAD, with constant length and fill."""
     return f"{expr.function}({collated(texts[0])}, {texts[1]}, {texts[2]})"
 
 
-def _repeat(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _repeat(_dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     times = f"LEAST({texts[1]}, {LONGEST} / GREATEST(length({{0}}), 1) + 1)"
     return shared(
         f"left(repeat(left({{0}}, {LONGEST}), {times}), {LONGEST})", expr.arguments[:1], (collated(texts[0]),)
     )
 
 
-def _position_from(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _position_from(_dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     start = texts[2]
     position = f"strpos(substr({{0}}, {start}), {{1}})"
     template = f"CASE WHEN {position} = 0 THEN 0 ELSE {position} + {start} - 1 END"
     return shared(template, expr.arguments[:2], list(map(collated, texts[:2])))
 
 
-def _split_part(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _split_part(_dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     """SPLIT_PART. Part 0 is empty; an empty delimiter splits into characters."""
     number = _near(texts[2], expr.arguments[2])
     value, by = map(collated, texts[:2])
@@ -185,12 +182,12 @@ def _split_part(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -
     return shared(template, expr.arguments, (value, by, number))
 
 
-def _character(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _character(_dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     valid = "{0} BETWEEN 1 AND 55295 OR {0} BETWEEN 57344 AND 1114111"
     return shared(f"CASE WHEN {valid} THEN chr(CAST({{0}} AS INTEGER)) END", expr.arguments, texts)
 
 
-TEXTS: Mapping[str, "Writer"] = {
+TEXTS: Mapping[str, Writer] = {
     **dict.fromkeys(("lower", "upper"), _letters),
     **dict.fromkeys(("trim", "ltrim", "rtrim"), _trim),
     "length": _template("length({0})"),
@@ -275,19 +272,15 @@ def written(node: Node, *, grouped: bool) -> str:
     if isinstance(node, Group):
         return f"({'' if grouped else '?:'}{written(node.body, grouped=grouped)})"
     if isinstance(node, Repeat):
-        return _repeated(node, grouped=grouped)
+        body = f"(?:{written(node.body, grouped=grouped)})"
+        quantifiers = _times(node.minimum, node.maximum)
+        if grouped and len(quantifiers) > 1:
+            raise UnsupportedPatternError
+        return "".join(f"{body}{quantifier}" for quantifier in quantifiers)
     raise UnsupportedPatternError("a step of the backtracking writer")
 
 
-def _repeated(node: Repeat, *, grouped: bool) -> str:
-    body = f"(?:{written(node.body, grouped=grouped)})"
-    quantifiers = _times(node.minimum, node.maximum)
-    if grouped and len(quantifiers) > 1:
-        raise UnsupportedPatternError
-    return "".join(f"{body}{quantifier}" for quantifier in quantifiers)
-
-
-def _read(dialect: "PostgresDialect", expr: Expr) -> Node:
+def _read(dialect: Dialect, expr: Expr) -> Node:
     if not isinstance(expr, Literal) or not isinstance(expr.value, str):
         raise dialect.lacks("a regular expression that is not a constant")
     try:
@@ -301,7 +294,7 @@ def _tried(pattern: str, body: str) -> str:
     return f"CASE WHEN '' ~ {pattern} IS NOT NULL THEN {body} END"
 
 
-def _matches(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _matches(dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     tree = _read(dialect, expr.arguments[1])
     try:
         inner = written(tree, grouped=False)
@@ -311,7 +304,7 @@ def _matches(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> st
     return _tried(pattern, f"({collated(texts[0])} ~ {pattern})")
 
 
-def _unambiguous(dialect: "PostgresDialect", expr: Call) -> tuple[Node, str]:
+def _unambiguous(dialect: Dialect, expr: Call) -> tuple[Node, str]:
     """Return a pattern that can match in one way only, as a tree and as text with its groups."""
     tree = _read(dialect, expr.arguments[1])
     text = _with_groups(tree) if is_deterministic(tree) else None
@@ -328,7 +321,7 @@ def _with_groups(tree: Node) -> str | None:
         return None
 
 
-def _extract(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _extract(dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     """The group, or the empty text if nothing matches. The whole match is group 1 in PostgreSQL's numbering."""
     _, inner = _unambiguous(dialect, expr)
     group, pattern = expr.arguments[2], dialect.string(f"({inner})")
@@ -339,7 +332,7 @@ def _extract(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> st
     return shared(template, expr.arguments[:1], (collated(texts[0]),))
 
 
-def _replace(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _replace(dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     """Replace matches. Engines differ in how many empty matches a text has, so only one of them can be replaced."""
     tree, inner = _unambiguous(dialect, expr)
     every = expr.function == "regexp_replace_all"
@@ -359,7 +352,7 @@ def _quoted(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}")
 
 
-REGEXPS: Mapping[str, "Writer"] = {
+REGEXPS: Mapping[str, Writer] = {
     **dict.fromkeys(("regexp_matches", "regexp_full_match"), _matches),
     "regexp_extract": _extract,
     **dict.fromkeys(("regexp_replace", "regexp_replace_all"), _replace),

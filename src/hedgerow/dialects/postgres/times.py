@@ -7,17 +7,14 @@ leaves it infinite.
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
+from hedgerow.dialects.base import Dialect, Writer
 from hedgerow.dialects.postgres.casts import midnight
 from hedgerow.dialects.postgres.naming import shared
 from hedgerow.dialects.postgres.numbers import bigint, no_windows
 from hedgerow.dialects.postgres.reading import as_date, valid_day
 from hedgerow.expressions.nodes import Call, Literal
 from hedgerow.expressions.types import Type
-
-if TYPE_CHECKING:
-    from hedgerow.dialects.postgres.dialect import PostgresDialect, Writer
 
 FIRST, LAST = "TIMESTAMP '4711-01-01 BC'", "TIMESTAMP '294246-01-01'"
 INSIDE = f"{{0}} BETWEEN {FIRST} AND {LAST}"
@@ -64,14 +61,14 @@ def _part(name: str, text: str) -> str:
     return _field(FIELDS.get(name, name), text)
 
 
-def _extract(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _extract(_dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     name = expr.function.removeprefix("extract_")
     clock = expr.arguments[0].type is Type.DATE and name in CLOCK
     part = "0" if clock else _part(name, "{0}")
     return shared(f"CASE WHEN isfinite({{0}}) THEN {part} END", expr.arguments, texts)
 
 
-def _trunc(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _trunc(_dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     unit = expr.function.removeprefix("trunc_")
     template = f"CASE WHEN {INSIDE} THEN date_trunc('{unit}', {{0}}) {ENDLESS} END"
     if expr.arguments[0].type is Type.DATE:
@@ -108,7 +105,7 @@ def _days(text: str) -> str:
     return f"(CAST({text} AS DATE) - DATE '1970-01-01')"
 
 
-def _difference(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _difference(_dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     """Number of unit boundaries between two timestamps; for weeks, of midnights divided by seven."""
     unit = expr.function.removeprefix("difference_")
     if unit in MONTHS:
@@ -122,7 +119,7 @@ def _difference(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -
     return both(f"{sides[0]} - {sides[1]}", expr, texts)
 
 
-def _elapsed(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _elapsed(_dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     """Number of full units between two timestamps; a month ends on the same day and time, or with a shorter month."""
     unit = expr.function.removeprefix("elapsed_")
     if unit in MICROSECONDS:
@@ -144,23 +141,23 @@ def _full_months(start: str, end: str) -> str:
     return f"{_months(end)} - ({_months(start)}) - ({short})"
 
 
-def _days_between(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _days_between(_dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     finite = "isfinite({0}) AND isfinite({1})"
     return shared(f"CASE WHEN {finite} THEN CAST({{0}} - {{1}} AS BIGINT) END", expr.arguments, texts)
 
 
-def _microseconds_between(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _microseconds_between(_dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     return both(f"{micros('{0}')} - {micros('{1}')}", expr, texts)
 
 
-def _age(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _age(_dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     return both("CAST(date_part('year', age({0}, {1})) AS BIGINT)", expr, texts)
 
 
 # Moving
 
 
-def _shift(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _shift(_dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     unit = expr.function.removeprefix("shift_")
     number = bigint(expr.arguments[1], texts[1])
     if unit in MONTHS:
@@ -184,7 +181,7 @@ def _step(unit: str) -> str:
     return f"make_interval(secs => CAST({{1}} * {MICROSECONDS[unit] // 1_000_000} AS FLOAT8))"
 
 
-def _bucket(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _bucket(_dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     """TIME_BUCKET with a constant width and origin. Buckets of months start on the first of a month."""
     unit = expr.function.removeprefix("bucket_")
     width, origin = texts[1], texts[2]
@@ -198,7 +195,7 @@ def _bucket(_dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> st
     return shared(f"CASE WHEN {INSIDE} THEN {body} {ENDLESS} END", expr.arguments[:1], timestamps(expr, texts))
 
 
-TIMES: Mapping[str, "Writer"] = {
+TIMES: Mapping[str, Writer] = {
     **{
         f"extract_{name}": _extract
         for name in (
@@ -228,7 +225,7 @@ def _inside(body: str, expr: Call, texts: Sequence[str]) -> str:
     return shared(f"CASE WHEN {INSIDE} THEN {body} END", expr.arguments[:1], timestamps(expr, texts))
 
 
-def _simple(body: str) -> "Writer":
+def _simple(body: str) -> Writer:
     return lambda _dialect, expr, texts: _inside(body, expr, texts)
 
 
@@ -257,7 +254,7 @@ def _written(directive: str) -> str:
     return special[directive]
 
 
-def _format(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _format(dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     pattern = expr.arguments[1]
     if not isinstance(pattern, Literal) or not isinstance(pattern.value, str):
         raise dialect.lacks("a format that is not a constant")
@@ -274,7 +271,7 @@ def _format(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str
     return shared(f"CASE WHEN {INSIDE} THEN {body} {endless} END", expr.arguments[:1], timestamps(expr, texts))
 
 
-def _quoted(dialect: "PostgresDialect", text: str) -> str:
+def _quoted(dialect: Dialect, text: str) -> str:
     """A constant text, to be put into a template."""
     return dialect.string(text).replace("{", "{{").replace("}", "}}")
 
@@ -289,14 +286,14 @@ def _small(expr: Call, texts: Sequence[str], index: int) -> str:
     )
 
 
-def _make_date(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _make_date(dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     no_windows(dialect, expr)
     named = ", ".join(f"{_small(expr, texts, i)} AS {name}" for i, name in enumerate("ymd"))
     value = f"CASE WHEN {valid_day('p.y', 'p.m', 'p.d')} THEN {as_date('p.y', 'p.m', 'p.d')} END"
     return f"(SELECT {value} FROM (SELECT {named} OFFSET 0) AS p)"
 
 
-def _make_timestamp(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _make_timestamp(dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     """MAKE_TIMESTAMP. Seconds are rounded to microseconds, halves away from zero; the time of day can be 24:00."""
     no_windows(dialect, expr)
     seconds = dialect.as_double(texts[5], expr.arguments[5])
@@ -311,7 +308,7 @@ def _make_timestamp(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]
     return f"(SELECT {value} FROM (SELECT {named} OFFSET 0) AS p)"
 
 
-def _from_epoch(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) -> str:
+def _from_epoch(dialect: Dialect, expr: Call, texts: Sequence[str]) -> str:
     """Timestamp of seconds since 1970, rounded to microseconds, halves to even."""
     no_windows(dialect, expr)
     seconds = dialect.as_double(texts[0], expr.arguments[0])
@@ -323,7 +320,7 @@ def _from_epoch(dialect: "PostgresDialect", expr: Call, texts: Sequence[str]) ->
     return f"(SELECT {held} FROM (SELECT {seconds} AS x OFFSET 0) AS n, LATERAL (SELECT {micros} AS q OFFSET 0) AS s)"
 
 
-CALENDARS: Mapping[str, "Writer"] = {
+CALENDARS: Mapping[str, Writer] = {
     "last_day": _simple("CAST(date_trunc('month', {0}) + INTERVAL '1 month - 1 day' AS DATE)"),
     "month_name": _simple("to_char({0}, 'FMMonth')"),
     "day_name": _simple("to_char({0}, 'FMDay')"),

@@ -84,14 +84,11 @@ class _Writer:
         if isinstance(node, Repeat):
             return self._repeat(node, follow, rounds)
         if isinstance(node, Until):
-            return self._until(node)
+            # Write an `Until`; together they all pass over the text once.
+            self.passes += not self._looked
+            self._looked = True
+            return f"(?>{class_text(node.over)}*?{''.join(class_text(character.ranges) for character in node.run)})"
         return self._sequence(node, follow, rounds)
-
-    def _until(self, node: Until) -> str:
-        """Write an `Until`; together they all pass over the text once."""
-        self.passes += not self._looked
-        self._looked = True
-        return f"(?>{class_text(node.over)}*?{''.join(class_text(character.ranges) for character in node.run)})"
 
     def _sequence(self, node: Concatenation, follow: Follow, rounds: int) -> str:
         texts = list[str]()

@@ -6,12 +6,12 @@ from datetime import datetime, time
 from decimal import Decimal
 from functools import cached_property
 
-from hedgerow.dialects.base import Dialect, SummaryCall, Template, shift_of
+from hedgerow.dialects.base import Dialect, ExactAggregateCall, Template, shift_of
 from hedgerow.dialects.spark import spelling
 from hedgerow.dialects.spark.casts import casts, date_text
+from hedgerow.dialects.spark.exact_aggregates import exact_aggregates, total
 from hedgerow.dialects.spark.numbers import NUMBERS, TYPED_NUMBERS
 from hedgerow.dialects.spark.spelling import Typed
-from hedgerow.dialects.spark.summaries import summaries, total
 from hedgerow.dialects.spark.texts import TEXTS, TYPED_TEXTS, patterns
 from hedgerow.dialects.spark.times import TIMES, format_time, read_time
 from hedgerow.dialects.statement import Computed, StatementParts
@@ -45,8 +45,10 @@ class SparkDialect(Dialect):
     label = "Spark SQL"
     exact_integers = True
     double = "DOUBLE"
+    lists_values = True
     integer = "INT"
     text = "STRING"
+    plain_texts = frozenset({"STRING"})
     gathers = True
     repartitions = True
     windows = True
@@ -60,8 +62,8 @@ class SparkDialect(Dialect):
         return {**TYPED_NUMBERS, **TYPED_TEXTS, **TIMES, **named, **casts(self), **patterns(self)}
 
     @cached_property
-    def _summaries(self) -> Mapping[str, Callable[[SummaryCall], str]]:
-        return summaries(self)
+    def _exact_aggregates(self) -> Mapping[str, Callable[[ExactAggregateCall], str]]:
+        return exact_aggregates(self)
 
     # Names and constants
 
@@ -124,10 +126,10 @@ class SparkDialect(Dialect):
         """A timestamp moved by an interval."""
         return f"({text} + INTERVAL '1' SECOND * {seconds})"
 
-    def summary(self, call: SummaryCall) -> str:
-        """An exact summary of rows."""
-        written = self._summaries.get(call.function)
-        return super().summary(call) if written is None else written(call)
+    def exact_aggregate(self, call: ExactAggregateCall) -> str:
+        """An exact aggregate of rows."""
+        written = self._exact_aggregates.get(call.function)
+        return super().exact_aggregate(call) if written is None else written(call)
 
     def as_double(self, text: str, expr: Expr) -> str:
         """A number as a double. Integers beyond 64 bits are converted in two halves, as in DuckDB."""
@@ -175,15 +177,23 @@ class SparkDialect(Dialect):
         """The sum of integers in three pieces of 64 bits, which cannot overflow, combined as a decimal."""
         return total(text)
 
-    def total_over(self, text: str, window: str) -> str:
-        """`total` over the rows of a window."""
-        return total(text, f" OVER ({window})")
+    def bounded_total(self, text: str, reach: int) -> str:
+        """The same in as few pieces as the integers need."""
+        return total(text, reach=reach)
+
+    def total_over(self, text: str, window: str, reach: int) -> str:
+        """`bounded_total` over the rows of a window."""
+        return total(text, f" OVER ({window})", reach=reach)
 
     # Clauses
 
     def repartitioned(self, query: str) -> str:
         """Repartition by a hint. After a shuffle, tasks check for cancellation at every row; scans every 4096."""
         return f"SELECT /*+ REPARTITION({PARTITIONS}) */ * FROM ({query})"
+
+    def by_owner(self, rows: str) -> str:
+        """One shuffle by owner: otherwise Spark would shuffle pairs of owner and key, and these again by owner."""
+        return f"(SELECT /*+ REPARTITION(o) */ * FROM {rows}) AS by_owner"
 
     def statement_text(self, statement: StatementParts) -> str:
         """A statement with WITH or, if a step is cached, a script of views and cached tables, one per line.
@@ -203,11 +213,6 @@ class SparkDialect(Dialect):
     def grouping_sets(self, sets: Sequence[Sequence[str]]) -> str:
         """GROUP BY GROUPING SETS, without positions."""
         return super().grouping_sets([[*map(_no_position, texts)] for texts in sets])
-
-    def values(self, rows: Sequence[Sequence[str]], alias: str) -> str:
-        """Rows of constants as VALUES."""
-        listed = ", ".join(f"({', '.join(row)})" for row in rows)
-        return f"(VALUES {listed}) AS {alias}({', '.join(f'c{i}' for i in range(len(rows[0])))})"
 
 
 def is_script(statement: StatementParts) -> bool:

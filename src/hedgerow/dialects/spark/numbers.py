@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from hedgerow.dialects.base import Template
 from hedgerow.dialects.spark.spelling import INFINITY, NAN, Typed, bigint, cut, double, floored, raised, real, rounded
+from hedgerow.expressions.functions.numbers import case_text
 from hedgerow.expressions.nodes import Call, Expr, Literal
 
 D0, D1 = double("{0}"), double("{1}")
@@ -16,11 +17,6 @@ WITHIN_ONE = f"CASE WHEN {D0} BETWEEN -1D AND 1D THEN {D0} END"
 def _extreme(name: str) -> Template:
     """LEAST and GREATEST ignore NULL, as in DuckDB, but require two arguments."""
     return lambda texts: f"{name}({', '.join(texts)})" if len(texts) > 1 else texts[0]
-
-
-def _case(texts: Sequence[str]) -> str:
-    pairs = zip(texts[:-1:2], texts[1::2], strict=True)
-    return f"CASE {' '.join(f'WHEN {c} THEN {v}' for c, v in pairs)} ELSE {texts[-1]} END"
 
 
 def _infix(symbol: str) -> Template:
@@ -60,7 +56,7 @@ NUMBERS: Mapping[str, Template] = {
     "not": "(NOT {0})",
     "is_there": PRESENT,
     "is_null": "({0} IS NULL)",
-    "case": _case,
+    "case": case_text,
     "coalesce": lambda texts: f"COALESCE({', '.join(texts)})",
     "nullif": "NULLIF({0}, {1})",
     "least": _extreme("LEAST"),

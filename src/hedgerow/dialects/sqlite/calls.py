@@ -1,13 +1,13 @@
-"""Functions, casts and exact summaries: SQLite's own where they are total and exact, ours elsewhere."""
+"""Functions, casts and exact aggregates: SQLite's own where they are total and exact, ours elsewhere."""
 
 from collections.abc import Callable, Mapping, Sequence
 
-from hedgerow.dialects.base import SummaryCall
+from hedgerow.dialects.base import ExactAggregateCall
 from hedgerow.dialects.reach import reach
 from hedgerow.dialects.sqlite import reading
 from hedgerow.dialects.sqlite.reading import NAN, PREFIX, argument, is_certain, number, precision, whole
 from hedgerow.expressions.functions import allowed
-from hedgerow.expressions.functions.numbers import CAST_NAMES, COMPARISONS
+from hedgerow.expressions.functions.numbers import CAST_NAMES, COMPARISONS, case_text
 from hedgerow.expressions.nodes import Call, Column, Expr, Literal
 from hedgerow.expressions.types import Type
 
@@ -175,11 +175,6 @@ def _negate(expr: Call, texts: Sequence[str]) -> str:
     return f"(-{double(texts[0], expr.arguments[0])})" if _is_finite(expr.arguments[0]) else called(expr, texts)
 
 
-def _case(_expr: Call, texts: Sequence[str]) -> str:
-    branches = " ".join(f"WHEN {c} THEN {v}" for c, v in zip(texts[:-1:2], texts[1::2], strict=True))
-    return f"CASE {branches} ELSE {texts[-1]} END"
-
-
 def _coalesce(_expr: Call, texts: Sequence[str]) -> str:
     if len(texts) == 1:
         return texts[0]
@@ -235,7 +230,7 @@ WRITTEN: Mapping[str, Written] = {
     "is_null": lambda _, texts: f"({texts[0]} IS NULL)",
     "is_there": _is_there,
     "is_nan": lambda expr, texts: f"({number(texts[0], expr.arguments[0])} = {NAN})",
-    "case": _case,
+    "case": lambda _, texts: case_text(texts),
     "coalesce": _coalesce,
     "nullif": _nullif,
     "least": _extreme,
@@ -256,18 +251,18 @@ CALLED: frozenset[str] = frozenset(
 """Functions of the allow-list that we register under their own names."""
 
 
-Summary = Callable[[SummaryCall], str]
+ExactAggregateWriter = Callable[[ExactAggregateCall], str]
 
 
-def _tail(call: SummaryCall) -> str:
+def _tail(call: ExactAggregateCall) -> str:
     where = "" if call.filter is None else f" FILTER (WHERE {call.filter})"
     return where if call.over is None else f"{where} {call.over}"
 
 
-def _ours(name: str) -> Summary:
-    """A summary that we register."""
+def _ours(name: str) -> ExactAggregateWriter:
+    """An exact aggregate that we register."""
 
-    def written(call: SummaryCall) -> str:
+    def written(call: ExactAggregateCall) -> str:
         pairs = zip(call.texts, call.kinds, strict=True)
         listed = ", ".join(argument(text, kind, certain=False) for text, kind in pairs)
         return f"{PREFIX}{name}({listed}){_tail(call)}"
@@ -275,33 +270,33 @@ def _ours(name: str) -> Summary:
     return written
 
 
-def _native(name: str) -> Summary:
-    """A summary of SQLite itself."""
+def _native(name: str) -> ExactAggregateWriter:
+    """An exact aggregate of SQLite itself."""
     return lambda call: f"{name}({', '.join(call.texts)}){_tail(call)}"
 
 
-def _min_or_max(name: str) -> Summary:
+def _min_or_max(name: str) -> ExactAggregateWriter:
     """MIN and MAX; text is compared byte by byte."""
 
-    def written(call: SummaryCall) -> str:
+    def written(call: ExactAggregateCall) -> str:
         collation = " COLLATE BINARY" if call.kinds[0] is Type.TEXT else ""
         return f"{name}({call.texts[0]}{collation}){_tail(call)}"
 
     return written
 
 
-def _count(call: SummaryCall) -> str:
+def _count(call: ExactAggregateCall) -> str:
     return f"COUNT({'DISTINCT ' if call.distinct else ''}{', '.join(call.texts) or '*'}){_tail(call)}"
 
 
-def _sum(call: SummaryCall) -> str:
+def _sum(call: ExactAggregateCall) -> str:
     return _ours("sum_whole" if call.kinds[0] is Type.INTEGER else "sum")(call)
 
 
-def _shifted(name: str) -> Summary:
+def _shifted(name: str) -> ExactAggregateWriter:
     """LAG and LEAD; a number and its default are both doubles or both integers."""
 
-    def written(call: SummaryCall) -> str:
+    def written(call: ExactAggregateCall) -> str:
         texts = list(call.texts)
         if len(texts) == 3 and {Type.FLOAT, Type.DECIMAL} & {*call.kinds}:
             for index in (0, 2):
@@ -315,7 +310,7 @@ def _as_double(text: str, kind: Type) -> str:
     return f"CAST(NULLIF(min({text}, {NAN}), {NAN}) AS REAL)" if kind in {Type.INTEGER, Type.DECIMAL} else text
 
 
-SUMMARIES: Mapping[str, Summary] = {
+EXACT_AGGREGATES: Mapping[str, ExactAggregateWriter] = {
     "COUNT": _count,
     "SUM": _sum,
     "AVG": _ours("avg"),
@@ -333,4 +328,4 @@ SUMMARIES: Mapping[str, Summary] = {
     "LEAD": _shifted("LEAD"),
     **{name: _native(name) for name in ("FIRST_VALUE", "LAST_VALUE", "NTH_VALUE")},
 }
-"""Allow-list: all other summaries are refused."""
+"""Allow-list: all other aggregates are refused."""

@@ -11,9 +11,9 @@ from contextlib import closing
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 
-from hedgerow.dialects.base import Dialect, SummaryCall
+from hedgerow.dialects.base import Dialect, ExactAggregateCall
 from hedgerow.dialects.sqlite import reading
-from hedgerow.dialects.sqlite.calls import CALLED, SUMMARIES, WRITTEN, called, double, operands
+from hedgerow.dialects.sqlite.calls import CALLED, EXACT_AGGREGATES, WRITTEN, called, double, operands
 from hedgerow.dialects.sqlite.reading import NAN, PREFIX
 from hedgerow.dialects.statement import MATERIALIZED, StatementParts, Step
 from hedgerow.expressions.nodes import Call, Column, Expr
@@ -68,10 +68,11 @@ class SQLiteDialect(Dialect):
     integer = "INTEGER"
     huge = "TEXT"
     text = "TEXT"
+    plain_texts = frozenset({"TEXT", "VARCHAR", "CHAR"})
     gathers = True
     indexes_columns_alone = True
     namespace = ("main",)
-    summaries = SUMMARIES
+    exact_aggregates = EXACT_AGGREGATES
 
     def __init__(self, tables: Mapping[str, str] | None = None) -> None:
         self._tables = tables or {}
@@ -142,11 +143,11 @@ class SQLiteDialect(Dialect):
         """Return the operands of a call, or of a chain of calls that is written as one."""
         return operands(expr)
 
-    def summary(self, call: SummaryCall) -> str:
-        """An exact summary; SQLite has no DISTINCT over a window."""
+    def exact_aggregate(self, call: ExactAggregateCall) -> str:
+        """An exact aggregate; SQLite has no DISTINCT over a window."""
         if call.distinct and call.over is not None:
             raise self.lacks("DISTINCT over a window")
-        return super().summary(call)
+        return super().exact_aggregate(call)
 
     def as_double(self, text: str, expr: Expr) -> str:
         """A number as a double."""
@@ -161,6 +162,10 @@ class SQLiteDialect(Dialect):
     def among(self, left: str, query: str, *, correlated: bool = False) -> str:  # noqa: ARG002 - the same for all queries
         """IN over a query; text is compared byte by byte, and numbers ignore the collation."""
         return f"({left} COLLATE BINARY IN ({query}))"
+
+    def is_listed(self, text: str, table: str, column: str) -> str:
+        """IN, for which SQLite sorts the table once."""
+        return f"{text} IN (SELECT {column} FROM {table})"
 
     def is_nan(self, text: str) -> str:
         """Condition that a double is NaN, which we represent as a text."""
@@ -226,8 +231,8 @@ class SQLiteDialect(Dialect):
         return f"{PREFIX}plus({small}, {PREFIX}wide_total({text}) {others})"
 
     def product_total(self, left: str, right: str) -> str:
-        """The sum of products, by a function of ours."""
-        return f"{PREFIX}product_total({left}, {right})"
+        """The sum of products, by a function of ours, which is called only where there is something to multiply."""
+        return f"{PREFIX}product_total({left}, {right}) FILTER (WHERE {left} IS NOT NULL)"
 
     def weighed(self, whole: str, one: int, lost: str) -> str:
         """`whole` times `one` minus `lost`, by a function of ours."""

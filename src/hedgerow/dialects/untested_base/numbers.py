@@ -5,28 +5,18 @@ overflow would be an error, it is tested beforehand, unless the types rule it ou
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from hedgerow.dialects.reach import WHOLE, reach
-from hedgerow.dialects.untested_base.functions import compared, may_be_nan
+from hedgerow.dialects.untested_base.fragments import SIGNS, Fragments
+from hedgerow.dialects.untested_base.functions import Writer, compared, may_be_nan
 from hedgerow.expressions.nodes import Call, Expr, Literal
 from hedgerow.expressions.types import Type
 
-if TYPE_CHECKING:
-    from hedgerow.dialects.untested_base.dialect import UntestedBase, Writer
-
 INT_MIN, INT_MAX = -(2**63), 2**63 - 1
-HALF_OF_LARGEST = 8.988465674311579e307
-"""Half of the largest double."""
-
-NEARLY_LARGEST = 1.7976931348623153e308
-"""Slightly less than the largest double, so that a quotient multiplied by its divisor again does not overflow."""
-
 ZERO = Literal(0.0, Type.FLOAT)
-SIGNS = {"add": "+", "subtract": "-", "multiply": "*"}
 
 
-def number(dialect: "UntestedBase", expr: Expr, text: str) -> str:
+def number(dialect: Fragments, expr: Expr, text: str) -> str:
     """A value as a double."""
     if isinstance(expr, Literal) and isinstance(expr.value, float):
         return text
@@ -38,49 +28,28 @@ def fits(text: str) -> str:
     return f"{text} BETWEEN {INT_MIN} AND {INT_MAX}"
 
 
-def _doubles(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> list[str]:
+def _doubles(dialect: Fragments, expr: Call, texts: Sequence[str]) -> list[str]:
     return [number(dialect, a, text) for a, text in zip(expr.arguments, texts, strict=True)]
 
 
-def _arithmetic(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
+def _arithmetic(dialect: Fragments, expr: Call, texts: Sequence[str]) -> str:
     left, right = _doubles(dialect, expr, texts)
     plain = f"({left} {SIGNS[expr.function]} {right})"
     return plain if reach(expr) < float("inf") else dialect.unbounded(expr.function, left, right, plain)
 
 
-def _divide(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
+def _divide(dialect: Fragments, expr: Call, texts: Sequence[str]) -> str:
     left, right = _doubles(dialect, expr, texts)
     if expr.arguments[1].type is Type.INTEGER:
         return f"({left} / NULLIF({right}, {dialect.real(0.0)}))"
     return dialect.unbounded("divide", left, right, f"({left} / NULLIF({right}, {dialect.real(0.0)}))")
 
 
-def guarded(dialect: "UntestedBase", name: str, left: str, right: str, plain: str) -> str:
-    """Arithmetic on an engine where an overflow may be an error.
-
-    Sums are tested on the halves of both operands, which never overflow and add exactly; products are tested against
-    the largest double beforehand. On overflow the result is `beyond`.
-    """
-    if name in {"add", "subtract"}:
-        half = f"({left} / 2 {SIGNS[name]} {right} / 2)"
-        return f"CASE WHEN ABS{half} <= {dialect.real(HALF_OF_LARGEST)} THEN {plain}{dialect.beyond(half)} END"
-    if name == "multiply":
-        room = (
-            f"{dialect.real(NEARLY_LARGEST)} / CASE WHEN ABS({left}) > 1 THEN ABS({left}) ELSE {dialect.real(1.0)} END"
-        )
-        over = dialect.beyond(f"SIGN({left}) * {right}")
-        return f"CASE WHEN ABS({right}) <= {room} THEN {plain}{over} END"
-    whole = f"WHEN ABS({right}) >= 1 THEN {left} / {right}"
-    small = f"WHEN ABS({left}) < ABS({right}) * {dialect.real(NEARLY_LARGEST)} THEN {left} / {right}"
-    over = dialect.beyond(f"{left} * SIGN(NULLIF({right}, {dialect.real(0.0)}))")
-    return f"CASE {whole} {small}{over} END"
-
-
-def _whole(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
+def _whole(dialect: Fragments, expr: Call, texts: Sequence[str]) -> str:
     return dialect.whole_arithmetic(expr.function.removesuffix("_whole"), texts, bounded=reach(expr) < WHOLE)
 
 
-def _by_whole(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
+def _by_whole(dialect: Fragments, expr: Call, texts: Sequence[str]) -> str:
     """Division or remainder of integers; the smallest integer divided by -1 overflows."""
     divisor = expr.arguments[1]
     plain = dialect.whole_quotient(expr.function, texts[0], texts[1])
@@ -91,20 +60,20 @@ def _by_whole(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
     return f"CASE WHEN {texts[1]} = -1 THEN {turned} ELSE {plain} END"
 
 
-def _abs_whole(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
+def _abs_whole(dialect: Fragments, expr: Call, texts: Sequence[str]) -> str:
     negated = dialect.whole_arithmetic("negate", texts, bounded=reach(expr) < WHOLE)
     return f"CASE WHEN {texts[0]} < 0 THEN {negated} ELSE {texts[0]} END"
 
 
-def _negate(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
+def _negate(dialect: Fragments, expr: Call, texts: Sequence[str]) -> str:
     return f"(-{_doubles(dialect, expr, texts)[0]})"
 
 
-def _function(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
+def _function(dialect: Fragments, expr: Call, texts: Sequence[str]) -> str:
     return dialect.of_double[expr.function].format(_doubles(dialect, expr, texts)[0])
 
 
-def _of_positive(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
+def _of_positive(dialect: Fragments, expr: Call, texts: Sequence[str]) -> str:
     """A square root or logarithm; NULL outside its domain."""
     [text] = _doubles(dialect, expr, texts)
     order = "greater_or_equal" if expr.function == "sqrt" else "greater"
@@ -116,30 +85,30 @@ def _as_float(expr: Expr) -> Expr:
     return expr if expr.type is Type.FLOAT else Call("cast_float", (expr,), Type.FLOAT)
 
 
-def _sign(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
+def _sign(dialect: Fragments, expr: Call, texts: Sequence[str]) -> str:
     [text], value = _doubles(dialect, expr, texts), _as_float(expr.arguments[0])
     above = compared(dialect, "greater", (value, ZERO), (text, dialect.real(0.0)))
     return f"CASE WHEN {above} THEN 1 WHEN {text} < 0 THEN -1 WHEN {text} = 0 THEN 0 END"
 
 
-def _clip(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
+def _clip(dialect: Fragments, expr: Call, texts: Sequence[str]) -> str:
     text = texts[0] if expr.function == "clip_whole" else number(dialect, expr.arguments[0], texts[0])
     low, high = texts[1:]
     missing = f"WHEN {dialect.is_nan(text)} THEN NULL " if may_be_nan(expr.arguments[0]) and dialect.has_nan else ""
     return f"CASE {missing}WHEN {text} < {low} THEN {low} WHEN {text} > {high} THEN {high} ELSE {text} END"
 
 
-def _one_spelling(dialect: "UntestedBase", _expr: Call, texts: Sequence[str]) -> str:
+def _one_spelling(dialect: Fragments, _expr: Call, texts: Sequence[str]) -> str:
     return dialect.one_zero(texts[0])
 
 
-def _is_there(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
+def _is_there(dialect: Fragments, expr: Call, texts: Sequence[str]) -> str:
     [text] = _doubles(dialect, expr, texts)
     usual = f" AND NOT {dialect.is_nan(text)}" if dialect.has_nan else ""
     return f"({text} IS NOT NULL{usual})"
 
 
-NUMBERS: Mapping[str, "Writer"] = {
+NUMBERS: Mapping[str, Writer] = {
     **dict.fromkeys(SIGNS, _arithmetic),
     **dict.fromkeys(("add_whole", "subtract_whole", "multiply_whole", "negate_whole"), _whole),
     **dict.fromkeys(("divide_whole", "remainder_whole"), _by_whole),
@@ -166,61 +135,61 @@ def rounded(text: str) -> str:
     return f"CASE WHEN {rest} < 0.5 THEN {floor} WHEN {rest} > 0.5 THEN {up} WHEN {even} THEN {floor} ELSE {up} END"
 
 
-def _float_to_whole(dialect: "UntestedBase", call: Call, text: str) -> str:
+def _float_to_whole(dialect: Fragments, call: Call, text: str) -> str:
     value = number(dialect, call.arguments[0], text)
     inside = f"{value} >= {dialect.real(LOW)} AND {value} < {dialect.real(HIGH)}"
     return f"CASE WHEN {inside} THEN CAST({rounded(value)} AS {dialect.whole}) END"
 
 
-def _decimal_to_whole(dialect: "UntestedBase", _call: Call, text: str) -> str:
+def _decimal_to_whole(dialect: Fragments, _call: Call, text: str) -> str:
     return dialect.rounded_decimal.format(text)
 
 
-def _whole_to_whole(dialect: "UntestedBase", _call: Call, text: str) -> str:
+def _whole_to_whole(dialect: Fragments, _call: Call, text: str) -> str:
     return dialect.narrowed(text)
 
 
-def _to_float(dialect: "UntestedBase", call: Call, text: str) -> str:
+def _to_float(dialect: Fragments, call: Call, text: str) -> str:
     return number(dialect, call.arguments[0], text)
 
 
 def _boolean_to(one: str, zero: str) -> "Cast":
-    def write(dialect: "UntestedBase", _call: Call, text: str) -> str:
+    def write(dialect: Fragments, _call: Call, text: str) -> str:
         held = dialect.condition(text)
         return f"CASE WHEN {held} THEN {one} WHEN NOT {held} THEN {zero} END"
 
     return write
 
 
-def _boolean_to_float(dialect: "UntestedBase", call: Call, text: str) -> str:
+def _boolean_to_float(dialect: Fragments, call: Call, text: str) -> str:
     return _boolean_to(dialect.real(1.0), dialect.real(0.0))(dialect, call, text)
 
 
-def _whole_to_boolean(dialect: "UntestedBase", _call: Call, text: str) -> str:
+def _whole_to_boolean(dialect: Fragments, _call: Call, text: str) -> str:
     return dialect.predicate(f"({text} <> 0)")
 
 
-def _canonical(dialect: "UntestedBase", call: Call, text: str) -> str:
+def _canonical(dialect: Fragments, call: Call, text: str) -> str:
     return dialect.canonical(text, call.arguments[0].type)
 
 
-def _unchanged(_dialect: "UntestedBase", _call: Call, text: str) -> str:
+def _unchanged(_dialect: Fragments, _call: Call, text: str) -> str:
     return text
 
 
-def _to_midnight(dialect: "UntestedBase", _call: Call, text: str) -> str:
+def _to_midnight(dialect: Fragments, _call: Call, text: str) -> str:
     return dialect.midnight.format(text)
 
 
-def _to_date(_dialect: "UntestedBase", _call: Call, text: str) -> str:
+def _to_date(_dialect: Fragments, _call: Call, text: str) -> str:
     return f"CAST({text} AS DATE)"
 
 
-def _text_to_text(dialect: "UntestedBase", _call: Call, text: str) -> str:
+def _text_to_text(dialect: Fragments, _call: Call, text: str) -> str:
     return dialect.letters(text)
 
 
-Cast = Callable[["UntestedBase", Call, str], str]
+Cast = Callable[[Fragments, Call, str], str]
 
 CASTS: Mapping[tuple[Type, Type], Cast] = {
     (Type.FLOAT, Type.INTEGER): _float_to_whole,
@@ -245,7 +214,7 @@ CASTS: Mapping[tuple[Type, Type], Cast] = {
 }
 
 
-def _cast(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
+def _cast(dialect: Fragments, expr: Call, texts: Sequence[str]) -> str:
     source, target = expr.arguments[0].type, expr.type
     if source is Type.NULL:
         return f"CAST(NULL AS {dialect.types[target]})"
@@ -255,6 +224,6 @@ def _cast(dialect: "UntestedBase", expr: Call, texts: Sequence[str]) -> str:
 
 
 TARGETS = (Type.BOOLEAN, Type.INTEGER, Type.FLOAT, Type.TEXT, Type.DATE, Type.TIME, Type.TIMESTAMP)
-CONVERSIONS: Mapping[str, "Writer"] = {
+CONVERSIONS: Mapping[str, Writer] = {
     f"{prefix}_{kind.value}": _cast for prefix in ("cast", "imposed") for kind in TARGETS
 }

@@ -63,7 +63,7 @@ def divide(numerator: Bounds, denominator: Bounds) -> Bounds:
     corners = [_fraction(top, bottom) for top in tops for bottom in bottoms]
     lower = np.where(zero, -math.inf, np.minimum.reduce(corners))
     upper = np.where(zero, math.inf, np.maximum.reduce(corners))
-    return _joined(numerator, denominator, lower, upper).marked(zero, ZERO_DENOMINATOR)
+    return _joined(numerator, denominator, lower, upper).with_status(zero, ZERO_DENOMINATOR)
 
 
 def power(operand: Bounds, exponent: int) -> Bounds:
@@ -98,7 +98,7 @@ def monotone(
         ends = [np.asarray(function(np.clip(end, *domain)), dtype=float) for end in (operand.lower, operand.upper)]
     lower, upper = reversed(ends) if falling else ends
     lower, upper = (np.where(missed | np.isnan(end), far, end) for end, far in ((lower, -math.inf), (upper, math.inf)))
-    return Bounds(lower, upper, operand.statuses).marked(missed, OUTSIDE_DOMAIN)
+    return Bounds(lower, upper, operand.statuses).with_status(missed, OUTSIDE_DOMAIN)
 
 
 def _joined(left: Bounds, right: Bounds, lower: Floats, upper: Floats) -> Bounds:

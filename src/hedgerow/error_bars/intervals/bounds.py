@@ -49,7 +49,7 @@ class Bounds:
         return [status.note for status in self.statuses]
 
     def intervals(self) -> list[Interval]:
-        """One `Interval` per group."""
+        """Return an `Interval` for each group."""
         ends = zip(self.lower.tolist(), self.upper.tolist(), self.statuses, strict=True)
         return [Interval.of(lower, upper, status) for lower, upper, status in ends]
 
@@ -61,9 +61,9 @@ class Bounds:
         """The part inside a publicly known range; the nearer end of the range, with a note, where the part is empty."""
         outside = (self.lower > highest) | (self.upper < lowest)
         ends = np.clip(self.lower, lowest, highest), np.clip(self.upper, lowest, highest)
-        return Bounds(*ends, self.statuses).marked(outside, OUTSIDE)
+        return Bounds(*ends, self.statuses).with_status(outside, OUTSIDE)
 
-    def marked(self, where: Flags, status: Status) -> "Bounds":
+    def with_status(self, where: Flags, status: Status) -> "Bounds":
         """The same ends, with `status` combined with the previous one where the flag is set."""
         statuses = list(self.statuses)
         for index in np.flatnonzero(where):

@@ -1,7 +1,7 @@
 """An error bar and its promise."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
@@ -45,6 +45,7 @@ class Reason(StrEnum):
     SIMULTANEOUS = "simultaneous"
     SIMULATED = "simulated"
     NOISE_BIAS = "noise-bias"
+    ADJUSTED = "adjusted"
 
 
 NO_NUMBER = frozenset({Reason.HELD_BACK, Reason.NO_ROW, Reason.NULL, Reason.HELD_BACK_OR_NULL})
@@ -66,11 +67,12 @@ MAKES_NULL = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """Kind and reason of an interval, and a note in words."""
+    """Kind and reason of an interval, and a note in words; `for_readers` as in `Interval`."""
 
     kind: IntervalKind = IntervalKind.EXACT
     reason: Reason | None = None
     note: str | None = None
+    for_readers: str | None = None
 
     @property
     def has_number(self) -> bool:
@@ -87,7 +89,7 @@ class Status:
         """
         first = self if self.reason is not None or (self.note is not None and other.reason is None) else other
         kind = max(self.kind, other.kind, key=lambda known: known.rank)
-        return first if first.kind is kind else Status(kind, first.reason, first.note)
+        return first if first.kind is kind else replace(first, kind=kind)
 
 
 EXACT = Status()
@@ -101,6 +103,7 @@ class Interval:
     Either end may be infinite. `kind` says what is promised: `exact` (holds as often as stated), `conservative` (at
     least as often), `approximate` or `none`. An interval with an open end is never `exact`. `reason` is a fixed word
     for programs and `note` the same for people. `missed` is the accuracy that was asked for and not reached.
+    `for_readers` is the note without advice on how to ask, for people who only read; None if it has no advice.
 
     Statistics that compare groups of people also describe the population these were drawn from: `population` is the
     range of the statistic there (sampling and noise together), and `p_value` the chance of groups as different as
@@ -121,9 +124,10 @@ class Interval:
     reason: Reason | None = None
     missed: str | None = None
     p_adjusted: float | None = None
+    for_readers: str | None = None
 
     def __post_init__(self) -> None:
-        open_ends = math.isinf(self.lower) + math.isinf(self.upper)
+        open_ends = (not math.isfinite(self.lower)) + (not math.isfinite(self.upper))
         best = (IntervalKind.EXACT, IntervalKind.CONSERVATIVE, IntervalKind.NONE)[open_ends]
         kind = IntervalKind(self.kind)
         object.__setattr__(self, "kind", max(kind, best, key=lambda known: known.rank))
@@ -132,12 +136,26 @@ class Interval:
     @classmethod
     def of(cls, lower: float, upper: float, status: Status) -> "Interval":
         """Return an interval with this status."""
-        return cls(lower, upper, status.note, kind=status.kind, reason=status.reason)
+        return cls(lower, upper, status.note, kind=status.kind, reason=status.reason, for_readers=status.for_readers)
 
     @property
     def status(self) -> Status:
         """Kind, reason and note."""
-        return Status(self.kind, self.reason, self.note)
+        return Status(self.kind, self.reason, self.note, self.for_readers)
+
+    def with_status(self, status: Status) -> "Interval":
+        """Return the interval with another kind, reason and note."""
+        return replace(self, kind=status.kind, reason=status.reason, note=status.note, for_readers=status.for_readers)
+
+    def with_remark(self, remark: str) -> "Interval":
+        """Return the interval with a remark at the end of its note.
+
+        Example:
+            >>> Interval(note="conservative").with_remark("misses 5 %").note
+            'conservative; misses 5 %'
+        """
+        note = remark if self.note is None else f"{self.note}; {remark}"
+        return replace(self, note=note, for_readers=self.for_readers and f"{self.for_readers}; {remark}")
 
     @property
     def has_number(self) -> bool:

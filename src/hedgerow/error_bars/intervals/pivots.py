@@ -105,7 +105,7 @@ def _norm(terms: CountedTerms, beta: float, support: tuple[float, float]) -> tup
 
 def _directions(terms: CountedTerms, support: tuple[float, float]) -> tuple[Floats, Floats]:
     """Directions inside the support and at its ends: for a normal pivot of variance 1, at equal angles."""
-    variances = [(a, b, count * _variance(noise)) for a, b, noise, count in terms]
+    variances = [(a, b, count * noise.variance_bound) for a, b, noise, count in terms]
     of_top = sum(a * a * v for a, _, v in variances) * (1 + RIDGE)
     of_bottom = sum(b * b * v for _, b, v in variances) * (1 + RIDGE)
     shared = sum(a * b * v for a, b, v in variances)
@@ -118,7 +118,3 @@ def _directions(terms: CountedTerms, support: tuple[float, float]) -> tuple[Floa
     ends = [(1.0, end) if math.isfinite(end) else (0.0, math.copysign(1.0, end)) for end in support]
     (first_x, first_y), (last_x, last_y) = ends
     return np.concatenate([[first_x], x[inside], [last_x]]), np.concatenate([[first_y], y[inside], [last_y]])
-
-
-def _variance(noise: Noise) -> float:
-    return noise.sigma**2 if isinstance(noise, Gaussian) else 2 * noise.scale**2

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from hedgerow.distributions import Gaussian, Laplace, Noise
 from hedgerow.error_bars.intervals.arithmetic import divide
@@ -22,6 +21,7 @@ from hedgerow.error_bars.intervals.bounds import OUTSIDE, ZERO_DENOMINATOR, Boun
 from hedgerow.error_bars.intervals.interval import CONSERVATIVE
 from hedgerow.error_bars.intervals.noise_sums import check_beta, half_width, lattice_slack, pair_tail
 from hedgerow.error_bars.intervals.pivots import pivot_hull
+from hedgerow.special import ndtri
 
 QuotientTerms = Sequence[tuple[float, float, Noise]]
 COARSE = 4.0
@@ -60,7 +60,7 @@ def quotient_bounds(
     """
     check_beta(beta)
     tops, bottoms = np.broadcast_arrays(np.atleast_1d(np.asarray(numerator, float)), np.asarray(denominator, float))
-    active = [(float(a), float(b), noise) for a, b, noise in terms if (a or b) and _size(noise) > 0]
+    active = [(float(a), float(b), noise) for a, b, noise in terms if (a or b) and noise.size > 0]
     laplaces = [(a, b, noise) for a, b, noise in active if isinstance(noise, Laplace)]
     if not laplaces:
         hull = fieller_hull(tops, bottoms, _directions(active), beta, support)
@@ -113,7 +113,7 @@ def box_bounds(numerator: Bounds, denominator: Bounds, support: tuple[float, flo
     """The quotient of two simultaneous intervals, cut to its support."""
     whole = divide(numerator, denominator)
     cut = Bounds.of(whole.lower, whole.upper).within(*support)
-    return cut.marked(_unbounded(cut.lower, cut.upper), ZERO_DENOMINATOR)
+    return cut.with_status(_unbounded(cut.lower, cut.upper), ZERO_DENOMINATOR)
 
 
 def _reported(lower: Floats, upper: Floats, estimate: Floats, support: tuple[float, float]) -> Bounds:
@@ -121,7 +121,7 @@ def _reported(lower: Floats, upper: Floats, estimate: Floats, support: tuple[flo
     empty = np.isnan(lower)
     nearest = np.where(estimate > support[1], support[1], support[0])
     lower, upper = np.where(empty, nearest, lower), np.where(empty, nearest, upper)
-    return Bounds.of(lower, upper).marked(empty, OUTSIDE).marked(_unbounded(lower, upper), ZERO_DENOMINATOR)
+    return Bounds.of(lower, upper).with_status(empty, OUTSIDE).with_status(_unbounded(lower, upper), ZERO_DENOMINATOR)
 
 
 def _directions(terms: QuotientTerms) -> Directions:
@@ -136,10 +136,6 @@ def _directions(terms: QuotientTerms) -> Directions:
         return [(0.0, 1.0, math.sqrt(of_denominator))]
     root, own = math.sqrt(of_numerator), max(of_denominator - shared**2 / of_numerator, 0.0)
     return [(root, shared / root, 1.0), (0.0, math.sqrt(own), 1.0)]
-
-
-def _size(noise: Noise) -> float:
-    return noise.sigma if isinstance(noise, Gaussian) else noise.scale
 
 
 def _unbounded(lower: Floats, upper: Floats) -> NDArray[np.bool_]:

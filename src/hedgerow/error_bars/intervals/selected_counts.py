@@ -5,12 +5,12 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_ndtr
 
 from hedgerow.distributions import Gaussian, Laplace, Noise
 from hedgerow.error_bars.intervals.bounds import Bounds, Floats
 from hedgerow.error_bars.intervals.interval import Reason, Status
 from hedgerow.error_bars.intervals.noise_sums import check_beta, half_width
+from hedgerow.special import log_ndtr
 
 SELECTED = Status(
     reason=Reason.SELECTED,
@@ -44,7 +44,7 @@ def selected_count_bounds(values: Floats, noise: Noise, threshold: float, minimu
     plain = half_width([(1.0, noise)], beta)
     lower = np.maximum(_lower(values, noise, threshold, minimum, beta), minimum)
     moved = lower < values - 1.02 * plain
-    return Bounds.of(lower, np.maximum(values + plain, minimum)).marked(moved, SELECTED)
+    return Bounds.of(lower, np.maximum(values + plain, minimum)).with_status(moved, SELECTED)
 
 
 def _lower(values: Floats, noise: Noise, threshold: float, minimum: int, beta: float) -> Floats:

@@ -9,9 +9,9 @@ squared distances from the mean is a norm, so inside the box it changes by at mo
 """
 
 import numpy as np
-from scipy.special import chdtri, chndtr, ndtri
 
 from hedgerow.error_bars.intervals.bounds import Floats
+from hedgerow.special import chdtri, chndtr, ndtri
 
 SECANTS, TOLERANCE = 4, 1e-9
 """Number of steps of the secant method, and half the width of the bracket that is checked, over 1 + root."""

@@ -30,8 +30,8 @@ from hedgerow.error_bars.intervals.interval import EXACT, Status
 from hedgerow.error_bars.propagation.frame import Frame
 from hedgerow.error_bars.propagation.known_ranges import quotient_range
 from hedgerow.error_bars.provenance.origins import Cell
+from hedgerow.late import csr_array
 from hedgerow.release import Estimator
-from hedgerow.sparse import csr_array
 
 Indices = NDArray[np.int64]
 Support = tuple[float, float]
@@ -53,8 +53,8 @@ FEW = 50
 class Releases:
     """The releases of a statement, with all their cells in one sequence.
 
-    The cells stand release by release, coordinate by coordinate, group by group. `orders` has, for each release, its
-    groups in the order in which the SQL after the noise numbers them.
+    The cells are ordered release by release, coordinate by coordinate, group by group. `orders` has, for each release,
+    its groups in the order in which the SQL after the noise numbers them.
     """
 
     estimators: Sequence[Estimator]
@@ -361,11 +361,11 @@ def rows_alike(
     both = (top[rows] + 1j * bottom[rows]).tocsr()
     both.eliminate_zeros()
     owner = np.repeat(np.arange(len(rows)), np.diff(both.indptr))
-    above, below, kind = both.data.real, both.data.imag, releases.kinds[both.indices]
-    sign = np.where((above < 0) | ((above == 0) & (below < 0)), -1.0, 1.0)
-    above, below = sign * above, sign * below
-    order = np.lexsort((below, above, kind, owner))
-    table = np.column_stack([owner[order], kind[order], above[order], below[order]])
+    numerator, denominator, kind = both.data.real, both.data.imag, releases.kinds[both.indices]
+    sign = np.where((numerator < 0) | ((numerator == 0) & (denominator < 0)), -1.0, 1.0)
+    numerator, denominator = sign * numerator, sign * denominator
+    order = np.lexsort((denominator, numerator, kind, owner))
+    table = np.column_stack([owner[order], kind[order], numerator[order], denominator[order]])
     changes = np.any(np.diff(table, axis=0, prepend=np.nan) != 0, axis=1)
     first = np.flatnonzero(changes)
     counts = np.diff(np.append(first, len(table)))
@@ -398,6 +398,6 @@ def _distinct_pairs(
 
 
 def inverse(numbers: NDArray[np.generic]) -> Floats:
-    """One over each number; NaN for zero."""
+    """Return the reciprocals; NaN for zero."""
     with np.errstate(divide="ignore"):
         return np.where(numbers != 0, 1.0 / np.asarray(numbers, float), np.nan)

@@ -25,8 +25,8 @@ import numpy as np
 from hedgerow.aggregates import Kind
 from hedgerow.error_bars.intervals.bounds import Floats
 from hedgerow.expressions.facts import range_of
-from hedgerow.expressions.nodes import Call, Expr, Literal
-from hedgerow.expressions.types import Type
+from hedgerow.expressions.nodes import Expr
+from hedgerow.privacy.kinds import not_true
 from hedgerow.privacy.plan import PrivatePlan, Terms
 from hedgerow.privacy.statement_sums import Support, needed_sums, support_of
 
@@ -58,10 +58,10 @@ def quotient_range(plan: PrivatePlan, pairs: Pairs) -> Range:
     known = np.array([_coefficients(terms, plan) for terms in forms.values()])
     lowest, highest = np.inf, -np.inf
     for pair in pairs:
-        above, below = (_in_quantities(form, known) for form in pair)
-        if above is None or below is None:
+        numerator, denominator = (_in_quantities(form, known) for form in pair)
+        if numerator is None or denominator is None:
             return UNKNOWN
-        tops, bottoms = _snapped(amounts * above), _snapped(amounts * below)
+        tops, bottoms = _snapped(amounts * numerator), _snapped(amounts * denominator)
         if np.any(bottoms < 0):
             return UNKNOWN
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -148,12 +148,6 @@ def _is_possible(counts: dict[Support, bool]) -> bool:
         wider = [(None, condition), (value, None)]
         if counted and not all(counts.get(support, True) for support in wider):
             return False
-        if value is None and condition is not None and counts.get((None, _others(condition)), not counted) == counted:
+        if value is None and condition is not None and counts.get((None, not_true(condition)), not counted) == counted:
             return False
     return True
-
-
-def _others(condition: Expr) -> Expr:
-    """The condition for all rows that FILTER skips, as plans state it."""
-    holds = Call("coalesce", (condition, Literal(False, Type.BOOLEAN)), Type.BOOLEAN)  # noqa: FBT003 - a value
-    return Call("not", (holds,), Type.BOOLEAN)

@@ -25,9 +25,10 @@ Missing = Mapping[str, Sequence[Status | None]]
 """By column and row, the reason why a released number behind the shown one is missing; None where none is."""
 
 Codes = NDArray[np.int64]
-"""For each row: an odd number for each release that holds back, an even one for each that lacks a row."""
+"""For each row a number. There are three for each release: it holds back a group, or all groups of a total, or has no
+such row."""
 
-PRESENT, UNKNOWN = 0, -1
+PRESENT, UNKNOWN, TOTAL = 0, -1, 1
 
 
 def missing_behind(origin: Origin, frame: Frame, releases: Releases) -> list[Status | None]:
@@ -37,6 +38,7 @@ def missing_behind(origin: Origin, frame: Frame, releases: Releases) -> list[Sta
     for index, estimator in enumerate(releases.estimators):
         if estimator.plan.selection is not None:
             statuses[_held(index)] = held_back(estimator.plan)
+            statuses[_held(index) + TOTAL] = held_back(estimator.plan, total=True)
         statuses[_without_row(index)] = no_row(estimator.plan)
     return [statuses[code] for code in _Missing(releases).codes(origin, frame).tolist()]
 
@@ -58,12 +60,12 @@ def _explained(bar: Interval, value: object, missing: Status | None) -> Interval
     if value is None:
         lower, upper = (-math.inf, math.inf) if held or math.isnan(bar.lower) else (bar.lower, bar.upper)
         status = missing or (bar.status if bar.reason in MAKES_NULL else NULL)
-        return replace(bar, lower=lower, upper=upper, note=status.note, kind=status.kind, reason=status.reason)
+        return replace(bar, lower=lower, upper=upper).with_status(status)
     if missing is not None and held:
         return Interval.of(-math.inf, math.inf, stands_in(missing))
     if bar.has_number:
         return bar
-    return replace(bar, note=CONSERVATIVE.note, kind=CONSERVATIVE.kind, reason=None)
+    return bar.with_status(CONSERVATIVE)
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,9 @@ class _Missing:
         if not inner.rows or inner.rows > MOST_ELEMENTS:
             return reasons
         codes = self.codes(origin.inner, inner)
-        np.maximum.at(reasons, owner, np.where(_is_held(codes), codes, PRESENT))
+        adds_up = np.bincount(owner, minlength=frame.rows)[owner] > 1
+        totals = np.where(adds_up & (codes % 3 == _held(0)), codes + TOTAL, codes)
+        np.maximum.at(reasons, owner, np.where(_is_held(codes), totals, PRESENT))
         some = np.bincount(owner[codes == PRESENT], minlength=frame.rows) > 0
         return np.where(some, PRESENT, reasons)
 
@@ -114,15 +118,15 @@ class _Missing:
 
 
 def _held(index: int) -> int:
-    return 2 * index + 1
+    return 3 * index + 1
 
 
 def _without_row(index: int) -> int:
-    return 2 * index + 2
+    return 3 * index + 3
 
 
 def _is_held(codes: Codes) -> NDArray[np.bool_]:
-    return np.asarray((codes > PRESENT) & (codes % 2 == 1), dtype=bool)
+    return np.asarray((codes > PRESENT) & (codes % 3 != 0), dtype=bool)
 
 
 def _either(left: Codes, right: Codes) -> Codes:

@@ -27,19 +27,18 @@ from hedgerow.error_bars.propagation.forms import (
     inverse,
 )
 from hedgerow.error_bars.propagation.frame import Frame
-from hedgerow.error_bars.propagation.functions import NO_RULE, Evaluation, not_null, unbounded
-from hedgerow.error_bars.propagation.products import product_bounds
+from hedgerow.error_bars.propagation.functions import NO_RULE, Evaluation, not_null, product_bounds, unbounded
 from hedgerow.error_bars.propagation.sums_of_quotients import sum_of_quotients
 from hedgerow.error_bars.provenance.origins import Applied, Cell, Gathered, Known, Origin, Ranked, row_origin
 from hedgerow.expressions.nodes import Column, Expr, Nested, walk
+from hedgerow.late import csr_array
 from hedgerow.release import Estimator, Population
 from hedgerow.release.held_back import NULL
-from hedgerow.sparse import csr_array
 
 MOST_ELEMENTS = 2_000_000
 VARIANCES = frozenset({"VAR_POP", "VAR_SAMP", "STDDEV_POP", "STDDEV_SAMP"})
 MOST_COMPARED = 20_000
-CHOSEN = Status(IntervalKind.NONE, Reason.CHOSEN_BY_NOISE, "unbounded: which groups there are is a choice of the noise")
+CHOSEN = Status(IntervalKind.NONE, Reason.CHOSEN_BY_NOISE, "unbounded: noise decides which groups there are")
 
 
 @dataclass(frozen=True)
@@ -195,8 +194,8 @@ class Propagation:
             and origin.function in {"SUM", "AVG"}
         ):
             return sum_of_quotients(part, _weights(part.not_null, owner, frame.rows, origin), self.releases, beta)
-        most = max(1, int(np.bincount(owner).max()), self.releases.groups if origin.chosen else 0)
-        every = self._bounds(origin.inner, inner, beta / most)
+        maximum = max(1, int(np.bincount(owner).max()), self.releases.groups if origin.chosen else 0)
+        every = self._bounds(origin.inner, inner, beta / maximum)
         if origin.function in {"MIN", "MAX"}:
             one = every if origin.chosen else self._bounds(origin.inner, inner, beta)
             return _of_extreme(every, one, owner, frame.rows, largest=origin.function == "MAX")

@@ -144,7 +144,7 @@ def draw_tables(releases: Releases, draws: int, read: Collection[str]) -> dict[s
 
 
 def _again(
-    estimator: Estimator, order: NDArray[np.int64], draws: int, keys: list[str], random: np.random.Generator
+    estimator: Estimator, order: NDArray[np.int64], draws: int, keys: list[str], random: "np.random.Generator"
 ) -> Estimator:
     noisy, plan = estimator.noisy, estimator.plan
     every = np.tile(order, draws)
@@ -160,7 +160,7 @@ def _again(
 
 
 def _fresh(
-    estimator: Estimator, index: int, order: NDArray[np.int64], draws: int, random: np.random.Generator
+    estimator: Estimator, index: int, order: NDArray[np.int64], draws: int, random: "np.random.Generator"
 ) -> Floats:
     """Fresh noise for every draw of one noisy sum; where totals were measured, the noise that remains."""
     if not estimator.has_levels:
@@ -170,13 +170,13 @@ def _fresh(
     return np.asarray((matrix @ drawn)[order].T.ravel())
 
 
-def _drawn(noise: Noise, count: int, random: np.random.Generator) -> Floats:
+def _drawn(noise: Noise, count: int, random: "np.random.Generator") -> Floats:
     if isinstance(noise, Gaussian):
         return np.asarray(random.standard_normal(count, dtype=np.float32) * noise.sigma)
     return np.asarray(random.standard_exponential(count, dtype=np.float32) * _signs(count, random) * noise.scale)
 
 
-def _signs(count: int, random: np.random.Generator) -> NDArray[np.int8]:
+def _signs(count: int, random: "np.random.Generator") -> NDArray[np.int8]:
     return np.asarray(random.integers(0, 2, count, dtype=np.int8) * np.int8(2) - np.int8(1))
 
 

@@ -22,16 +22,15 @@ allow.
 import math
 
 import numpy as np
-from scipy.special import ndtri
 
-from hedgerow.distributions import Gaussian, Laplace
 from hedgerow.error_bars.intervals import Bounds
 from hedgerow.error_bars.intervals.bounds import Flags, Floats
 from hedgerow.error_bars.intervals.interval import CONSERVATIVE
 from hedgerow.error_bars.intervals.inversion import Sums
 from hedgerow.error_bars.intervals.noise_sums import growing_half_width
 from hedgerow.error_bars.propagation.forms import Indices, Quotient, Releases
-from hedgerow.sparse import csr_array
+from hedgerow.late import csr_array
+from hedgerow.special import ndtri
 
 CONFINED = 1 / 20
 """Share of beta for all f_g to be confined, for all t_g, and for all P_g."""
@@ -94,12 +93,12 @@ class _Expansion:
         size, squares = abs(weights), weights.multiply(weights).tocsr()
         near, nearer = self._denominator - self._reach, self._denominator - 2 * self._reach
         far = self._denominator + self._reach
-        deviation, other, (least, greatest) = self._moments()
+        deviation, other, (lowest, highest) = self._moments()
         product = deviation * other
         level = beta * (1 - 3 * CONFINED - 3 * REMAINDER)
         linear = self._normal(squares, deviation, other, (level, REMAINDER * beta)) if self._is_normal else None
         linear = self._linear(weights, level) if linear is None else linear
-        bend_low, bend_high = (np.minimum(end / near**2, end / far**2) for end in (least, -greatest))
+        bend_low, bend_high = (np.minimum(end / near**2, end / far**2) for end in (lowest, -highest))
         shift = math.sqrt(self._kurtosis * 2 * self._level) * (size @ (product / near**2))
         mean_low = weights.maximum(0) @ bend_low + (-weights).maximum(0) @ bend_high - shift
         mean_high = -(weights.maximum(0) @ bend_high + (-weights).maximum(0) @ bend_low) + shift
@@ -144,21 +143,24 @@ class _Expansion:
 
     def _moments(self) -> tuple[Floats, Floats, tuple[Floats, Floats]]:
         """Standard deviations of P and f, or more, and the ends of their covariance."""
-        upper = np.array([_variance(noise) for noise in self._releases.laws])[self._releases.kinds]
-        exact = np.array([_lattice_variance(noise) for noise in self._releases.laws])[self._releases.kinds]
-        above, below = self._both.real, self._both.imag
-        of_top, of_bottom = above.multiply(above) @ upper, below.multiply(below) @ upper
-        shared = above.multiply(below) @ upper
+        upper = np.array([noise.variance_bound for noise in self._releases.laws])[self._releases.kinds]
+        exact = np.array([noise.variance for noise in self._releases.laws])[self._releases.kinds]
+        numerators, denominators = self._both.real, self._both.imag
+        of_top, of_bottom = numerators.multiply(numerators) @ upper, denominators.multiply(denominators) @ upper
+        shared = numerators.multiply(denominators) @ upper
         ends = [np.maximum(of_top - 2 * t * shared + t * t * of_bottom, 0.0) for t in (self._low, self._high)]
-        own, mixed = below.multiply(below) @ exact, above.multiply(below) @ exact
+        own, mixed = denominators.multiply(denominators) @ exact, numerators.multiply(denominators) @ exact
         covariances = [mixed - t * own for t in (self._low, self._high)]
         return np.sqrt(np.maximum(*ends)), np.sqrt(of_bottom), (np.minimum(*covariances), np.maximum(*covariances))
 
     def _linear(self, weights: csr_array, beta: float) -> Floats:
         """The half width of L with the largest coefficients."""
         element = np.repeat(np.arange(len(self._low)), np.diff(self._both.indptr))
-        above, below = self._both.data.real, self._both.data.imag
-        largest = np.maximum(np.abs(above - self._low[element] * below), np.abs(above - self._high[element] * below))
+        numerators, denominators = self._both.data.real, self._both.data.imag
+        largest = np.maximum(
+            np.abs(numerators - self._low[element] * denominators),
+            np.abs(numerators - self._high[element] * denominators),
+        )
         with np.errstate(divide="ignore", invalid="ignore"):
             sizes = largest / (self._denominator - self._reach)[element]
         matrix = csr_array((np.nan_to_num(sizes), self._both.indices, self._both.indptr), shape=self._both.shape)
@@ -187,13 +189,3 @@ def _bernstein(variance: Floats, size: csr_array, largest: Floats, chance: float
     """
     maximum = np.asarray(size.multiply(largest[None, :]).max(axis=1).todense(), dtype=float).ravel()
     return np.asarray(np.sqrt(2 * chance * variance) + chance / 3 * maximum)
-
-
-def _variance(noise: Gaussian | Laplace) -> float:
-    return noise.sigma**2 if isinstance(noise, Gaussian) else 2 * noise.scale**2
-
-
-def _lattice_variance(noise: Gaussian | Laplace) -> float:
-    if isinstance(noise, Gaussian) or noise.step == 0:
-        return _variance(noise)
-    return 0.5 * (noise.step / math.sinh(min(noise.step / noise.scale / 2, 300.0))) ** 2

@@ -1,15 +1,19 @@
-"""Columns of a query that depend on noise, and queries in which each row comes from one released row."""
+"""Columns of a query that depend on noise, and queries in which each row comes from one released row.
+
+`shown_alone` and `used_together` find out if post-processing uses an aggregate alone or in arithmetic with others.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from hedgerow.expressions.exact_aggregates import TOTAL
-from hedgerow.expressions.nodes import Column, ColumnId, Expr, Nested, Window, walk
+from hedgerow.expressions.nodes import Column, ColumnId, Expr, Nested, Window, columns_of, walk
 from hedgerow.plan.nodes import (
     Derived,
     From,
     Grouped,
     Join,
+    LogicalPlan,
     Query,
     Release,
     Released,
@@ -28,7 +32,7 @@ class SingleRow:
     """An answer in which every row comes from one released row.
 
     `columns` and `others` (conditions, orders) are expressions over the released columns (whose `table` is ""), and
-    perhaps columns of public tables. `picks` says that rows are chosen by their contents.
+    perhaps columns of public tables. `picks` is True if rows are chosen by their contents.
     """
 
     release: Release
@@ -39,7 +43,7 @@ class SingleRow:
 
 @once_per_plan
 def single_row(query: Query) -> SingleRow | None:
-    """The query in terms of the one release that its rows come from; None where a row may have several sources."""
+    """Return the query over the one release that its rows come from; None if a row may have several sources."""
     if not isinstance(query, Select) or query.distinct or query.source is None:
         return None
     origin = _origin(query.source)
@@ -56,7 +60,7 @@ def single_row(query: Query) -> SingleRow | None:
 def totalled_row(query: Query) -> tuple[SingleRow, tuple[tuple[int, ...], ...]] | None:
     """Return a query with grouping sets as if each total were a group of the release; and the grouping sets.
 
-    None where it is not the totals of one release. A column that is no sum of released numbers stays as it is.
+    None if the query is not totals of one release. A column that is not a sum of released numbers does not change.
     """
     source = query.source if isinstance(query, Select) else None
     if not isinstance(query, Select) or query.distinct or not isinstance(source, Grouped) or source.sets is None:
@@ -112,7 +116,7 @@ def _replaced(expr: Expr, meaning: Mapping[ColumnId, Expr]) -> Expr:
 
 
 def deciding(query: Query) -> tuple[Expr, ...] | None:
-    """Return the expressions over released columns that decide which rows are shown; None where these are not known."""
+    """Return the expressions over released columns that decide which rows are shown; None if they are unknown."""
     row = single_row(query)
     if row is None or not isinstance(query, Select):
         return None
@@ -132,7 +136,7 @@ def deciding(query: Query) -> tuple[Expr, ...] | None:
 
 
 def _until_unique(orders: list[Expr], keys: set[str]) -> list[Expr]:
-    """The terms of ORDER BY up to the one from which on no two rows are equal: they include all keys."""
+    """The terms of ORDER BY up to the first that makes all rows distinct: these terms include all keys."""
     known: set[str] = set()
     for number, expr in enumerate(orders):
         known |= {expr.name} if isinstance(expr, Column) else set()
@@ -168,7 +172,7 @@ def noisy_columns(query: Query) -> list[bool]:
 
 
 def _rests_on_noise(expr: Expr, known: Mapping[ColumnId, bool], *, mixes: bool) -> bool:
-    """A window over released rows depends on which rows were released, whatever it reads."""
+    """Return True if an expression depends on noise. A window does: it depends on which rows were released."""
     return any(
         (isinstance(node, Column) and known.get(node.id, False))
         or (isinstance(node, Window) and mixes)
@@ -194,3 +198,27 @@ def _noisy(source: From) -> dict[ColumnId, bool]:
 
 def _names(query: Query) -> list[str]:
     return [column.name for column in query.columns] if isinstance(query, Select) else _names(query.left)
+
+
+def shown_alone(plan: LogicalPlan, release: Release) -> list[bool]:
+    """Return, for each aggregate, True if no expression combines it with another aggregate or with other groups."""
+    output = single_row(plan.root)
+    if output is None or output.release != release:
+        return [False] * len(release.calls)
+    names = {("", call.name) for call in release.calls}
+    mixed = set[tuple[str, str]]()
+    for expr in (*output.columns, *output.others):
+        used = columns_of(expr) & names
+        if len(used) > 1 or any(isinstance(part, Window | Nested) for part in walk(expr)):
+            mixed |= used
+    return [("", call.name) not in mixed for call in release.calls]
+
+
+@once_per_plan
+def used_together(plan: LogicalPlan, release: Release) -> int:
+    """Return the largest number of aggregates in one expression; all of them where that is unknown."""
+    output = single_row(plan.root)
+    if output is None or output.release != release:
+        return max(1, len(release.calls))
+    names = {("", call.name) for call in release.calls}
+    return max((len(columns_of(expr) & names) for expr in output.columns), default=1) or 1

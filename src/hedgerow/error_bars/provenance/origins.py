@@ -1,6 +1,6 @@
-"""Origins of the numbers of an answer, through any SQL after the noise: the released cells behind each, and how.
+"""Origin of each number of an answer: the released cells that it depends on, and the function, through any SQL.
 
-A query is rewritten so that it also gives, for each row it shows, the numbers of the released rows that are behind it
+A query is rewritten so that each row it shows also has the numbers of the released rows it was computed from
 (`with_provenance`). An origin is an expression over those numbers. Numbers that cannot be traced are `Untraced`.
 """
 
@@ -15,9 +15,9 @@ from hedgerow.plan.nodes import Release
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A released number: of which release, which aggregate, and the column that says which of its rows.
+    """A released number: its release, its aggregate, and the column with the number of its row.
 
-    `chosen` says that noisy numbers decided which row it is, so that its noise is not what it would be for a fixed row.
+    `chosen` is True if noisy numbers decided which row it is: its noise then differs from that of a fixed row.
     """
 
     release: int
@@ -47,7 +47,7 @@ class Gathered:
     """A summary (SUM, AVG, COUNT, MIN, MAX, a variance or its root) of `inner` over several rows.
 
     `rows` gives a list for each row shown; every element of it is a list of the numbers that `inner` reads, which names
-    them by position: columns "0", "1", … of the table `ELEMENT`. `chosen` says that noisy numbers decided which rows.
+    them by position: columns "0", "1", … of the table `ELEMENT`. `chosen` is True if noisy numbers chose the rows.
     """
 
     function: str

@@ -50,8 +50,8 @@ Source = tuple[From, dict[ColumnId, Origin], bool]
 class WithProvenance:
     """A query with more columns than it shows, and the origin of each column that it shows.
 
-    Origins refer to the further columns by name, under the table "". `chosen` says that noisy numbers decide which rows
-    there are.
+    Origins refer to the further columns by name, under the table "". `chosen` is True if noisy numbers decide which
+    rows there are.
     """
 
     query: Query
@@ -125,7 +125,7 @@ class _OriginReader:
     releases: Sequence[Release]
 
     def source(self, source: From) -> "Source":
-        """The tree with what it must give besides, the origin of each column, and whether noise chose its rows."""
+        """The tree with the further columns, the origin of each column, and True if noise chose its rows."""
         if isinstance(source, Released):
             index = self.releases.index(source.release)
             row = Column(ROW, Type.INTEGER, table=source.alias)
@@ -222,7 +222,7 @@ class _OriginReader:
         return Untraced()
 
     def _picked(self, window: Window, meaning: Meaning, *, chosen: bool) -> Origin:
-        """The value of another row: its origin is that row's."""
+        """Return the origin of a value of another row: the origin in that row."""
         if len(window.arguments) > 2:
             return Untraced()
         inner = self.origin(window.arguments[0], meaning)
@@ -254,7 +254,7 @@ class _OriginReader:
         return Ranked(own, others, first.descending)
 
     def _nested(self, expr: Nested) -> Origin:
-        """A query that is one value: each column that its origin refers to becomes a nested query of its own."""
+        """Return the origin of a scalar subquery: each column that it refers to becomes its own nested query."""
         if expr.kind != "scalar" or not isinstance(expr.query, Select):
             return Untraced()
         inner = with_provenance(expr.query, self.releases)
@@ -277,7 +277,7 @@ def _as_sum(call: AggregateCall) -> AggregateCall:
 
 
 def _is_flat(origin: Origin) -> bool:
-    """Return True if it is made of numbers of one row, and not of lists: lists of lists are not traced."""
+    """Return True if the origin reads numbers of one row and no lists: lists of lists are not traced."""
     if isinstance(origin, Applied):
         return all(_is_flat(argument) for argument in origin.arguments)
     return isinstance(origin, Cell | Known)
@@ -312,7 +312,7 @@ def _conditions_as_filters(grouped: Grouped) -> Grouped:
 
 
 def _unfiltered(grouped: Grouped) -> tuple[Derived, Expr] | None:
-    """The derived table without its WHERE, and a column that says where it held."""
+    """Return the derived table without its WHERE, and a column that is True where the condition held."""
     source = grouped.source
     if not isinstance(source, Derived) or not isinstance(source.query, Select):
         return None

@@ -126,7 +126,8 @@ def _case_type(types: Sequence[Type]) -> Type | None:
     return _one_type([*types[1::2], types[-1]])
 
 
-def _case_text(arguments: Sequence[str]) -> str:
+def case_text(arguments: Sequence[str]) -> str:
+    """CASE; the arguments are conditions and results in turn, and the result of ELSE."""
     branches = " ".join(f"WHEN {c} THEN {v}" for c, v in zip(arguments[:-1:2], arguments[1::2], strict=True))
     return f"CASE {branches} ELSE {arguments[-1]} END"
 
@@ -147,7 +148,7 @@ def _greatest_range(arguments: Sequence[Range]) -> Range:
 
 
 CONDITIONALS = (
-    Function("case", _case_type, _case_text, lambda r: ranges.hull([*r[1::2], r[-1]]), arity=(3, MANY)),
+    Function("case", _case_type, case_text, lambda r: ranges.hull([*r[1::2], r[-1]]), arity=(3, MANY)),
     Function("coalesce", _one_type, lambda a: f"COALESCE({', '.join(a)})", ranges.hull, arity=(1, MANY)),
     Function("nullif", lambda t: t[0] if _one_type(t) else None, "NULLIF({0}, {1})", first, arity=(2, 2)),
     Function("least", _one_type, lambda a: f"LEAST({', '.join(a)})", _least_range, partial=False, arity=(1, MANY)),

@@ -1,8 +1,8 @@
 """Rights over accounts and requests, for every interface: who may see, make and decide them.
 
-An owner of some datasets manages the accounts and requests of these alone: nobody grants more than they have. What
-somebody may not see is refused in the same words as what does not exist. Every change is reported to the store's
-`observe_change`, for the log.
+An owner of some datasets manages the accounts and requests of these alone: nobody grants more than they have. An
+account or request that the caller may not see is refused with the same message as one that does not exist. Every change
+is reported to the store's `observe_change`, for the log.
 """
 
 from hedgerow.service.access.model import (
@@ -64,7 +64,7 @@ def visible_requests(
 
 
 def visible_request(access: AccessStore, identity: Identity, identifier: str) -> ApprovalRequest:
-    """Return one request that somebody may see."""
+    """Return one request, if the caller may see it."""
     request = access.request(identifier)
     if request is None or not _sees(identity, request):
         raise AccessError("There is no such request.", code="no-such-request", hint="List those that you may see.")
@@ -72,7 +72,7 @@ def visible_request(access: AccessStore, identity: Identity, identifier: str) ->
 
 
 def decide_request(access: AccessStore, owner: Identity, identifier: str, state: RequestState) -> ApprovalRequest:
-    """Grant or deny a request, and return it as it is then."""
+    """Grant or deny a request, and return it with its new state."""
     require_owner(owner)
     visible_request(access, owner, identifier)
     if not access.decide(identifier, state, owner.name):

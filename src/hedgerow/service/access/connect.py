@@ -1,4 +1,4 @@
-"""Opening the store of accounts that a location names."""
+"""Open the store of accounts: a SQLite file or a PostgreSQL schema."""
 
 import os
 from pathlib import Path

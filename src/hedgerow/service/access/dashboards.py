@@ -1,4 +1,4 @@
-"""Answers that were kept under an address of their own, and dashboards made of them, in the store of accounts.
+"""Kept answers, each with an address of its own, and dashboards made of them, in the store of accounts.
 
 Privacy: a kept answer is a copy of released numbers. To show it again is post-processing, and costs nothing.
 """
@@ -16,14 +16,14 @@ from hedgerow.service.access import errors
 from hedgerow.service.access.store import SqlAccessStore
 
 LARGEST_ANSWER = 4_000_000
-"""Number of characters of a kept answer."""
+"""Maximum number of characters of a kept answer."""
 
 MOST_TILES, LONGEST_TITLE, LONGEST_TEXT = 100, 200, 10_000
 WIDEST = 3
 """Number of columns of a dashboard on a wide screen."""
 
 BEFORE = datetime.min.replace(tzinfo=UTC)
-"""Time of the change of what was never saved."""
+"""Time of change of a dashboard that was never saved."""
 
 KEPT = "id, dataset, analyst, sql, params, options, created, document"
 BOARD = "id, dataset, owner, title, text, shared, tiles, changed"
@@ -44,7 +44,7 @@ class KeptAnswer:
     Attributes:
         id: Identifier; equal for equal answers to one question.
         dataset: Name of the dataset.
-        analyst: Name of whoever kept it.
+        analyst: Name of the analyst who kept it.
         sql: The question.
         params: Its parameters, as plain JSON.
         options: Its options, as plain JSON.
@@ -94,14 +94,14 @@ def answer_id(dataset: str, sql: str, params: object, options: Mapping[str, Any]
 
 
 class DashboardStore:
-    """Kept answers and dashboards. It says nothing about rights: see `sharing.py`."""
+    """Kept answers and dashboards. Rights are checked in `sharing.py`."""
 
     def __init__(self, store: SqlAccessStore) -> None:
         self._store = store
         self._answers, self._boards = store.table("answers"), store.table("dashboards")
 
     def keep(self, answer: KeptAnswer) -> None:
-        """Keep an answer. One that is known stays as it is."""
+        """Store an answer, unless it is stored already."""
         document = json.dumps(dict(answer.document))
         if len(document) > LARGEST_ANSWER:
             raise errors.too_large("The answer", "Ask for fewer rows.")
@@ -143,7 +143,7 @@ class DashboardStore:
         return _to_dashboard(rows[0]) if rows else None
 
     def dashboards(self, dataset: str) -> list[Dashboard]:
-        """Return the dashboards of a dataset, the one that changed last first."""
+        """Return the dashboards of a dataset, the most recently changed first."""
         with self._store.transaction(writing=False) as execute:
             rows = execute(f"SELECT {BOARD} FROM {self._boards} WHERE dataset = ? ORDER BY changed DESC, id", dataset)
         return [_to_dashboard(row) for row in rows]

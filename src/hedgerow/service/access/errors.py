@@ -48,7 +48,7 @@ def readable_by_others(path: Path) -> AccessStoreError:
 def foreign(place: object) -> AccessStoreError:
     """The file or the tables belong to another program."""
     return AccessStoreError(
-        f"{place} holds something else than the accounts of a service.",
+        f"{place} is not a store of accounts.",
         code="access-store-foreign",
         hint="Name another place as `store` in [serve] of hedgerow.toml; this one was not changed.",
     )
@@ -81,7 +81,7 @@ def bad_name(longest: int) -> AccessStoreError:
 def account_exists(name: str) -> AccessStoreError:
     """There is an account of this name."""
     return AccessStoreError(
-        f"There is an account {name} already.",
+        f"There is already an account {name}.",
         code="account-exists",
         hint=f"Choose another name, or give it new secrets: hedgerow analyst rotate {name}",
     )
@@ -96,4 +96,4 @@ def no_account(name: str) -> AccessStoreError:
 
 def too_large(subject: str, hint: str) -> AccessStoreError:
     """An answer, a dashboard or a text is larger than the store keeps."""
-    return AccessStoreError(f"{subject} is too large to be kept.", code="too-large-to-keep", hint=hint)
+    return AccessStoreError(f"{subject} is too large to be stored.", code="too-large-to-keep", hint=hint)

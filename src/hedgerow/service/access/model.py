@@ -25,13 +25,13 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Somebody who has proved who they are.
+    """An authenticated caller.
 
     Attributes:
         name: The name.
         role: The role.
         datasets: Datasets that they may use; None stands for all.
-        issued: Mark of the account's secrets, which changes with them; None if an identity provider vouches.
+        issued: Version of the account's secrets; None for an identity from an identity provider.
     """
 
     name: str
@@ -73,7 +73,7 @@ class UserAccount:
 
 
 class RequestState(StrEnum):
-    """State of a request for approval. A granted one pays for one answer and is used then."""
+    """State of a request for approval. A granted request allows one answer and is then used."""
 
     PENDING = "pending"
     GRANTED = "granted"
@@ -83,7 +83,7 @@ class RequestState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRequest:
-    """A question that costs more than the owner lets pass unseen, with its quote. Nothing is charged for it yet.
+    """A question that needs the owner's approval because of its price, with its quote. Nothing is charged for it yet.
 
     Attributes:
         id: Random identifier.

@@ -18,7 +18,7 @@ PATIENCE = 5.0
 """Seconds to wait for the server, or for another writer."""
 
 REMEMBERED = 1.0
-"""Seconds for which an account that was read is not read again: a removal reaches other servers within this time."""
+"""Seconds for which an account is cached: a removal reaches other servers within this time."""
 
 MOST_REMEMBERED = 10_000
 
@@ -31,7 +31,7 @@ class PostgresAccessStore(SqlAccessStore):
     Args:
         address: The schema; its tables are created if there are none.
         patience: Seconds to wait for the server, or for another writer.
-        clock: Returns seconds; only the age of what is remembered depends on it.
+        clock: Returns seconds; used for the age of cached accounts alone.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class PostgresAccessStore(SqlAccessStore):
             self._connection.close()
 
     def _recent(self, key: str | bytes, read: Callable[[], UserAccount | None]) -> UserAccount | None:
-        """Return an account that was read a moment ago, or read it. An unknown name or token is always looked up."""
+        """Return an account from the cache, or read it. An unknown name or token is always looked up."""
         expires, account = self._remembered.get(key, (0.0, None))
         if account is not None and self._clock() < expires:
             return account
@@ -99,7 +99,7 @@ class PostgresAccessStore(SqlAccessStore):
         return account
 
     def _begin(self) -> None:
-        """Begin a transaction. A connection that was lost is noticed here, before anything was asked of it."""
+        """Begin a transaction. A lost connection fails here, before any statement of the transaction has run."""
         psycopg = driver()
         for last in (False, True):
             if self._connection.closed:

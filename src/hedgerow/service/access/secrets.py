@@ -11,7 +11,7 @@ ITERATIONS = 4096
 """Rounds of SCRAM, PostgreSQL's default. Passwords are generated with 142 bits: no search finds one, however fast."""
 
 PREFIX = "hr_"
-"""Opening of every token, by which scanners of source code recognise one."""
+"""Prefix of every token, by which secret scanners recognise one."""
 
 TOKEN_BYTES = 32
 PASSWORD_LENGTH = 24
@@ -45,7 +45,7 @@ def scram_verifier(password: str, *, salt: bytes | None = None, iterations: int 
 
 
 def same_secret(one: bytes, other: bytes) -> bool:
-    """Compare two secrets in a time that does not depend on where they differ."""
+    """Compare two secrets in constant time."""
     return hmac.compare_digest(one, other)
 
 

@@ -1,6 +1,6 @@
-"""Rights over kept answers and dashboards: whoever may use a dataset sees its answers; a dashboard is its owner's.
+"""Rights over kept answers and dashboards: all who may use a dataset see its answers; a dashboard is its owner's.
 
-What somebody may not see is refused in the same words as what does not exist.
+An answer or dashboard that the caller may not see is refused with the same message as one that does not exist.
 """
 
 import secrets
@@ -28,7 +28,7 @@ def keep_answer(
     params: Parameters = None,
     options: Mapping[str, Any] | None = None,
 ) -> str:
-    """Keep an answer that this identity was given, and return the identifier of its address."""
+    """Store an answer that this identity received, and return the identifier in its address."""
     _require_dataset(identity, dataset)
     question = sql, plain_params(params), encode(dict(options or {}))
     identifier = answer_id(dataset, *question, answer.receipt.id)
@@ -42,24 +42,28 @@ def visible_answer(store: DashboardStore, identity: Identity, identifier: str) -
     kept = store.answer(identifier)
     if kept is None or not identity.may_use(kept.dataset):
         raise AccessError(
-            "There is no such answer for you here.", code="no-such-answer", hint="Look for its question in the history."
+            "There is no such answer, or you may not see it.",
+            code="no-such-answer",
+            hint="Look for its question in the history.",
         )
     return kept, load_answer(kept.document)
 
 
 def visible_dashboards(store: DashboardStore, identity: Identity, dataset: str) -> list[Dashboard]:
-    """Return the dashboards of a dataset that are this identity's, or shared."""
+    """Return the dashboards of a dataset that belong to this identity or are shared."""
     _require_dataset(identity, dataset)
     return [board for board in store.dashboards(dataset) if board.shared or board.owner == identity.name]
 
 
 def visible_dashboard(store: DashboardStore, identity: Identity, identifier: str) -> Dashboard:
-    """Return a dashboard that is this identity's, or shared within a dataset that it may use."""
+    """Return a dashboard that belongs to this identity, or is shared in a dataset that it may use."""
     board = store.dashboard(identifier)
     seen = board is not None and identity.may_use(board.dataset) and (board.shared or board.owner == identity.name)
     if board is None or not seen:
         raise AccessError(
-            "There is no such dashboard for you here.", code="no-such-dashboard", hint="List those that you may see."
+            "There is no such dashboard, or you may not see it.",
+            code="no-such-dashboard",
+            hint="List those that you may see.",
         )
     return board
 
@@ -95,4 +99,4 @@ def remove_dashboard(store: DashboardStore, identity: Identity, identifier: str)
 
 def _require_dataset(identity: Identity, dataset: str) -> None:
     if not identity.may_use(dataset):
-        raise AccessError(f"There is no dataset {dataset!r} for you here.", code="no-such-dataset")
+        raise AccessError(f"No dataset {dataset!r} is available to you.", code="no-such-dataset")

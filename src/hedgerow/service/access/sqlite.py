@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from hedgerow.ledger.sqlite import committing
 from hedgerow.service.access import errors
 from hedgerow.service.access.store import FORMAT, Execute, SqlAccessStore, definitions
 
@@ -59,7 +60,7 @@ class SQLiteAccessStore(SqlAccessStore):
                 raise errors.closed()
             if _identity(self._path) != self._identity:
                 raise errors.replaced(self._path)
-            with _committing(self._connection, "BEGIN IMMEDIATE" if writing else "BEGIN"):
+            with committing(self._connection, "BEGIN IMMEDIATE" if writing else "BEGIN"):
                 yield self._execute
 
     def close(self) -> None:
@@ -107,7 +108,7 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     connection.execute("PRAGMA trusted_schema = OFF")
     if application == APPLICATION_ID and version == FORMAT:
         return
-    with _committing(connection, "BEGIN IMMEDIATE"):
+    with committing(connection, "BEGIN IMMEDIATE"):
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {FORMAT}")
         for definition in definitions("", "BLOB"):
@@ -121,19 +122,6 @@ def _identity(path: Path) -> tuple[int, int]:
     except OSError:
         raise errors.replaced(path) from None
     return status.st_dev, status.st_ino
-
-
-@contextmanager
-def _committing(connection: sqlite3.Connection, begin: str) -> Iterator[None]:
-    """One transaction: committed at the end, rolled back by an exception."""
-    connection.execute(begin)
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
 
 
 @contextmanager

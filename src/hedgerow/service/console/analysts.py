@@ -1,6 +1,7 @@
 """The page of accounts: who may ask, about which datasets, and how much. Secrets are shown once, when they are made."""
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
 from typing import Any
@@ -14,8 +15,8 @@ from hedgerow.ledger import BudgetView
 from hedgerow.service.access.administration import add_account, remove_account, rotate_account, visible_accounts
 from hedgerow.service.access.model import Credentials, Identity, Role, UserAccount
 from hedgerow.service.console.budget import meter
-from hedgerow.service.console.parts import box, button, card, notice, refusal, text
-from hedgerow.service.console.visit import DOOR, Visit
+from hedgerow.service.console.parts import box, button, card, copy_text, notice, refusal, text
+from hedgerow.service.console.visit import INTERFACE, Visit
 
 ROLES = {
     Role.ANALYST.value: "analyst: asks questions",
@@ -66,7 +67,7 @@ class AccountsView:
     async def _redraw(self) -> None:
         visit = self._visit
         accounts = await asyncio.to_thread(visible_accounts, visit.gateway.access, visit.identity)
-        budget = await visit.gateway.budget(visit.identity, visit.dataset, door=DOOR)
+        budget = await visit.gateway.budget(visit.identity, visit.dataset, interface=INTERFACE)
         caps = await asyncio.to_thread(visit.parts.catalogs.caps, visit.identity, visit.dataset)
         self._list.clear()
         with self._list, card("Accounts", f"Spending and caps are those of {visit.dataset}."):
@@ -97,12 +98,12 @@ class AccountsView:
                     "New secrets",
                     self._confirmed(
                         f"New secrets for {identity.name}?",
-                        "The old password and token end at once.",
+                        "The old password and token stop working at once.",
                         lambda: self._rotate(identity.name),
                     ),
                     kind="plain",
                 )
-                renew.props["aria-label"] = f"New secrets for {identity.name}"
+                renew.classes("hr-renew").props["aria-label"] = f"New secrets for {identity.name}"
                 if identity.name != visit.identity.name:
                     remove = button(
                         "Remove",
@@ -141,7 +142,7 @@ class AccountsView:
         return partial(self._say, f"{name} is removed.")
 
     def _doing(self, work: Callable[[], Awaitable[Outcome]]) -> Callable[[], Coroutine[Any, Any, None]]:
-        """Do something, list the accounts as they are then, and say what came of it; or show a refusal."""
+        """Run a change, list the accounts again, and report the result; or show a refusal."""
 
         async def do() -> None:
             self._problem.clear()
@@ -187,5 +188,6 @@ class AccountsView:
                 with box("div", "hr-row"):
                     text("span", label, "hr-quiet")
                     text("code", secret, "hr-hash")
-                    copy = button("Copy", lambda kept=secret: ui.clipboard.write(kept), kind="plain")
+                    copied = partial(copy_text, json.dumps(secret), f"The {label} is copied.")
+                    copy = button("Copy", copied, kind="plain")
                     copy.props["aria-label"] = f"Copy the {label}"

@@ -21,6 +21,9 @@ SORT = """(event) => {
   if (heading) emit(Number(heading.dataset.sort));
 }"""
 
+FOCUS = """setTimeout(() => getHtmlElement({})?.querySelector('[data-sort="{}"]')?.focus())"""
+"""Give the focus back to a heading that was drawn anew."""
+
 
 class AnswerTable:
     """The table. The server draws one page of rows at a time, so that a browser never holds more."""
@@ -62,6 +65,7 @@ class AnswerTable:
         self._order = [*known, *(row for row in range(len(values)) if values[row] is None)]
         self._sorted, self._first = (index, down), 0
         self._draw()
+        self._place.client.run_javascript(FOCUS.format(self._place.id, index))
 
     def _draw(self) -> None:
         rows = self._order[self._first : self._first + ROWS]

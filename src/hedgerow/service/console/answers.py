@@ -1,6 +1,7 @@
 """An answer on a page: as a table with error bars, as a chart, as text; its notes; and ways to take it along."""
 
 import asyncio
+import json
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -12,10 +13,11 @@ from hedgerow.answer import Answer, notes
 from hedgerow.answer.captions import caption
 from hedgerow.answer.files import as_csv, as_parquet
 from hedgerow.errors import HedgerowError
+from hedgerow.markup import Markup
 from hedgerow.service.console.answer_table import AnswerTable
 from hedgerow.service.console.charts import chart_file, chart_picture
 from hedgerow.service.console.keeping import keeping_buttons
-from hedgerow.service.console.parts import box, button, empty_state, text
+from hedgerow.service.console.parts import box, button, copy_text, empty_state, is_narrow_screen, text
 from hedgerow.service.console.snippets import as_curl, as_python
 from hedgerow.service.console.visit import Visit
 
@@ -49,10 +51,18 @@ class AnswerPanel:
         """Show that a question is on its way, or that none is."""
         self._progress.classes(**{"remove" if running else "add": "invisible"})
 
-    def show(
-        self, answer: Answer, visit: Visit, question: str, options: Mapping[str, Any], *, kept: bool = False
+    async def show(
+        self,
+        answer: Answer,
+        visit: Visit,
+        question: str,
+        options: Mapping[str, Any],
+        *,
+        params: object = None,
+        kept: bool = False,
     ) -> None:
         """Show an answer in place of the one before. One that is not `kept` yet has buttons that do so."""
+        picture = await _drawn(answer) if self._tab == "Chart" else None
         self._place.clear()
         with self._place:
             with ui.tabs(on_change=self._chosen).props("dense no-caps align=left inline-label") as tabs:
@@ -61,13 +71,13 @@ class AnswerPanel:
                 with ui.tab_panel("Table"):
                     AnswerTable(answer)
                 with ui.tab_panel("Chart"):
-                    self._chart(answer)
+                    _show_chart(answer, picture)
                 with ui.tab_panel("Text"):
                     text("pre", repr(answer), "hr-code").props("tabindex=0")
             rows = "1 row" if len(answer) == 1 else f"{len(answer):,} rows"
             text("p", f"{rows}; {caption(answer)}", "hr-quiet hr-small")
             _show_notes(answer)
-            _take_along(answer, visit, question, options)
+            _take_along(answer, snippets(visit, question, params, options))
             if not kept:
                 with box("div", "hr-row"):
                     keeping_buttons(visit, question, answer, options)
@@ -76,14 +86,20 @@ class AnswerPanel:
         if event.value in TABS:
             self._tab = event.value
 
-    def _chart(self, answer: Answer) -> None:
-        """Draw the chart when somebody looks at it first."""
-        place = ui.html("", sanitize=False).classes("hr-picture")
 
-        async def draw() -> None:
-            place.set_content(await asyncio.to_thread(chart_picture, answer))
+def _show_chart(answer: Answer, picture: Markup | None) -> None:
+    """Show the chart; without a picture yet, draw it when somebody looks at it first."""
+    place = ui.html(picture or "", sanitize=False).classes("hr-picture")
 
+    async def draw() -> None:
+        place.set_content(await _drawn(answer))
+
+    if picture is None:
         ui.timer(0, draw, once=True)
+
+
+async def _drawn(answer: Answer) -> Markup:
+    return await asyncio.to_thread(chart_picture, answer, narrow=await is_narrow_screen())
 
 
 def _show_notes(answer: Answer) -> None:
@@ -94,7 +110,7 @@ def _show_notes(answer: Answer) -> None:
                 text("li", note)
 
 
-def _take_along(answer: Answer, visit: Visit, question: str, options: Mapping[str, Any]) -> None:
+def _take_along(answer: Answer, code: Mapping[str, str]) -> None:
     """Draw the buttons that download the answer, and copy the question."""
 
     def download(name: str, content: Callable[[Answer], bytes]) -> Callable[[], Any]:
@@ -106,25 +122,21 @@ def _take_along(answer: Answer, visit: Visit, question: str, options: Mapping[st
 
         return start
 
-    def copy(label: str, snippet: str) -> Callable[[], None]:
-        def start() -> None:
-            ui.clipboard.write(snippet)
-            ui.notify(f"Copied as {label}.")
-
-        return start
+    def copy(label: str, snippet: str) -> Callable[[], Any]:
+        return lambda: copy_text(json.dumps(snippet), f"Copied as {label}.")
 
     with box("div", "hr-row hr-take"):
         text("span", "Download", "hr-quiet hr-small")
         for label, (name, content) in FILES.items():
             button(label, download(name, content), kind="plain")
         text("span", "Copy as", "hr-quiet hr-small")
-        for label, snippet in snippets(visit, question, options).items():
+        for label, snippet in code.items():
             button(label, copy(label, snippet), kind="plain").props["aria-label"] = f"Copy as {label}"
 
 
-def snippets(visit: Visit, sql: str, options: Mapping[str, Any]) -> dict[str, str]:
+def snippets(visit: Visit, sql: str, params: object, options: Mapping[str, Any]) -> dict[str, str]:
     """Return a question as text to copy, by language."""
     if visit.api is None:
         return {"SQL": sql}
-    question = visit.api, visit.dataset, sql, options
+    question = visit.api, visit.dataset, sql, params, options
     return {"SQL": sql, "Python": as_python(*question), "curl": as_curl(*question)}

@@ -2,9 +2,9 @@
 
 from nicegui import ui
 
-from hedgerow.service.console.desk import Desk
 from hedgerow.service.console.editor import SqlEditor
 from hedgerow.service.console.parts import box, button, card, text
+from hedgerow.service.console.question_panel import QuestionPanel
 from hedgerow.service.console.questions import example_questions
 from hedgerow.service.console.visit import Visit
 
@@ -16,18 +16,20 @@ async def ask_page(visit: Visit) -> None:
 
     def write(question: str) -> None:
         editor.write(question)
-        desk.changed()
+        panel.changed()
 
-    with box("div", "hr-ask"):
+    with box("div", "hr-ask") as whole:
         with card() as question_card:
             question_card.props["aria-label"] = "Question"
             first = visit.statement or next(iter(examples.values()), "")
-            editor = SqlEditor(first, tables, lambda: desk.changed(), lambda: desk.ask())  # noqa: PLW0108 - made below
-            desk = Desk(visit, lambda: editor.text, editor.underline, write)
+            editor = SqlEditor(first, tables, lambda: panel.changed(), lambda: panel.ask())  # noqa: PLW0108 - made below
+            panel = QuestionPanel(visit, lambda: editor.text, editor.underline, write)
             with box("div", "hr-row hr-examples"):
                 text("span", "Try", "hr-quiet hr-small")
                 for label, question in examples.items():
                     button(label, lambda question=question: write(question), kind="plain")
-            await desk.draw_price()
-        desk.draw_answer()
-    ui.timer(0, desk.look_up_price, once=True)
+                ui.link("Build one without SQL", visit.link("/explore")).classes("hr-small hr-build")
+            await panel.draw_price()
+        panel.draw_answer()
+        panel.ask_by_key(whole)
+    ui.timer(0, panel.look_up_price, once=True)

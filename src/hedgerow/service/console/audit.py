@@ -6,9 +6,13 @@ from nicegui import ui
 
 from hedgerow.errors import HedgerowError
 from hedgerow.figures import figure as rounded
+from hedgerow.ledger import HistoryEntry
 from hedgerow.service.console.history import shown_time
 from hedgerow.service.console.parts import box, button, card, notice, refusal, table, text
-from hedgerow.service.console.visit import DOOR, Visit
+from hedgerow.service.console.visit import INTERFACE, Visit
+
+OWNERS = {"opened": "The ledger was opened.", "raised": "The budget was raised."}
+"""Words for the owner's own entries, by status."""
 
 LATEST = 50
 """Number of entries that the page lists."""
@@ -16,14 +20,14 @@ LATEST = 50
 
 async def audit_page(visit: Visit) -> None:
     """Draw the page."""
-    history = await visit.gateway.history(visit.identity, visit.dataset, door=DOOR)
+    history = await visit.gateway.history(visit.identity, visit.dataset, interface=INTERFACE)
     with card("The chain", "Each entry holds the hash of the one before it, so that none can be changed or left out."):
         result = box("div", "hr-stack").props("aria-live=polite")
 
         async def verify() -> None:
             result.clear()
             try:
-                verified = await visit.gateway.verify(visit.identity, visit.dataset, door=DOOR)
+                verified = await visit.gateway.verify(visit.identity, visit.dataset, interface=INTERFACE)
             except HedgerowError as error:
                 with result:
                     refusal(error)
@@ -50,7 +54,7 @@ async def audit_page(visit: Visit) -> None:
             button("Verify", verify, icon="verified", kind="primary")
             button("Export", export, icon="download")
             text("span", "One line of JSON for each entry; without the answers.", "hr-small hr-quiet")
-    with card("Latest entries", f"The last {LATEST}, the latest first."):
+    with card("Latest entries", f"At most {LATEST}, the latest first."):
         table(
             ("Entry", "Time (UTC)", "Analyst", "What", "Price"),
             [
@@ -58,9 +62,14 @@ async def audit_page(visit: Visit) -> None:
                     f"{entry.sequence:,}",
                     shown_time(entry.time),
                     entry.analyst or "owner",
-                    entry.question or entry.status,
-                    f"epsilon {rounded(entry.charge['epsilon'])}" if "epsilon" in entry.charge else "",
+                    entry.question or OWNERS.get(entry.status, entry.status),
+                    _price(entry),
                 )
                 for entry in reversed(history[-LATEST:])
             ],
         )
+
+
+def _price(entry: HistoryEntry) -> str:
+    """Return the price of a question; nothing for the owner's own entries."""
+    return f"epsilon {rounded(entry.charge['epsilon'])}" if entry.question and "epsilon" in entry.charge else ""

@@ -2,8 +2,8 @@
 
 import asyncio
 import math
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 
 from nicegui import ui
 
@@ -14,8 +14,9 @@ from hedgerow.figures import percent
 from hedgerow.ledger import BudgetView, HistoryEntry
 from hedgerow.ledger.history import SpendingStep
 from hedgerow.markup import Markup, element
+from hedgerow.service.access.model import Role
 from hedgerow.service.console.parts import box, card, empty_state, figure, notice, refusal, text
-from hedgerow.service.console.visit import DOOR, Visit
+from hedgerow.service.console.visit import INTERFACE, Visit
 from hedgerow.session.draft import distinct_questions
 from hedgerow.session.quote import Quote
 
@@ -31,12 +32,12 @@ MOST_STEPS = 400
 
 async def budget_page(visit: Visit) -> None:
     """Draw the page: an analyst's own budget, and for owners and auditors everybody's."""
-    view = await visit.gateway.budget(visit.identity, visit.dataset, door=DOOR)
+    view = await visit.gateway.budget(visit.identity, visit.dataset, interface=INTERFACE)
     left, steps = await asyncio.to_thread(lambda: (view.questions_left, view.steps))
-    used = max(view.used.values())
+    used, is_analyst = max(view.used.values()), visit.identity.role is Role.ANALYST
     with box("div", "hr-tiles hr-figures"):
         if left is None:
-            figure("Questions left", "all of them" if not view.queries else "as many as you like", "none was paid yet")
+            figure("Questions left", *_unlimited(view, steps))
         else:
             figure("Questions left", f"{left.median:,}", "of the usual kind: the median price of the latest ones")
             figure("Like the last one", f"{left.last:,}", "more questions of its price")
@@ -44,38 +45,63 @@ async def budget_page(visit: Visit) -> None:
             text("div", "Used", "hr-quiet hr-small")
             text("div", percent(used), "hr-figure")
             meter(used, "Used share of the budget")
-        figure("Paid questions", f"{view.queries:,}", f"epsilon {rounded(view.limit.epsilon)} in all may be spent")
+        own = f"{len(steps):,} of them by you; " if is_analyst and view.queries > len(steps) else ""
+        figure("Paid questions", f"{view.queries:,}", f"{own}of a budget of epsilon {rounded(view.limit.epsilon)}")
     await what_if(visit)
     if not steps:
         empty_state(
             "show_chart",
-            "Nothing is spent yet",
+            "You have paid for no question yet" if is_analyst else "Nothing is spent yet",
             "The first question begins the curve of spending here. Prices can be looked at before, for free.",
             ("Ask a question", visit.link("/")),
         )
         return
-    with card("Spending over time", "Share of the budget that was used after each question."):
+    whose = "your questions" if is_analyst else "all questions"
+    with card("Spending over time", f"Share of the budget that {whose} have used, until now. Times are UTC."):
         ui.html(spending_curve(steps), sanitize=False).classes("full-width")
     if view.analysts:
         by_analyst(view)
 
 
+def _unlimited(view: BudgetView, steps: Sequence[SpendingStep]) -> tuple[str, str]:
+    """Return what stands in place of the number of questions left where nothing tells it, and the reason."""
+    if view.remaining_cost is None:
+        return "no limit", "there is always room for a next one"
+    if steps:
+        return "no limit", "the latest ones cost nothing"
+    if view.queries:
+        return "—", "known once you have paid for a question"
+    return "all", "none has been paid for yet"
+
+
 async def what_if(visit: Visit) -> None:
     """Draw a price to try on a question of the history: how many more of it would fit, and how wrong they would be."""
-    history = await visit.gateway.history(visit.identity, visit.dataset, door=DOOR)
-    asked = [entry for entry, _ in distinct_questions(history)][:20]
+    history = await visit.gateway.history(visit.identity, visit.dataset, interface=INTERFACE)
+    dialect = visit.gateway.view(visit.identity, visit.dataset).dialect
+    asked = [entry for entry, _ in distinct_questions(history, dialect, 20)]
     if asked:
-        WhatIf(visit, asked)
+        WhatIf(
+            visit,
+            asked,
+            await visit.gateway.largest_price(visit.identity, visit.dataset, interface=INTERFACE) is not None,
+        )
 
 
 class WhatIf:
-    """A question of the history at another price. Looking at prices is free."""
+    """A question of the history at another price. Looking at prices is free.
 
-    def __init__(self, visit: Visit, asked: Sequence[HistoryEntry]) -> None:
-        self._visit, self._asked = visit, asked
+    Args:
+        visit: Who looks.
+        asked: Questions to choose from.
+        is_priced: True if a question may state its price; False if the catalog sets it.
+    """
+
+    def __init__(self, visit: Visit, asked: Sequence[HistoryEntry], is_priced: bool) -> None:  # noqa: FBT001 - see above
+        self._visit, self._asked, self._is_priced = visit, asked, is_priced
         self._pending: asyncio.Task[None] | None = None
         epsilon = asked[0].charge.get("epsilon", 0.1)
-        with card("What would fit", "Choose a question and a price. This is free."):
+        chosen = "a question and a price" if is_priced else "a question; the catalog sets its price"
+        with card("What would fit", f"Choose {chosen}. This is free."):
             with box("div", "hr-row hr-fields"):
                 names = {str(index): _short(entry.question) for index, entry in enumerate(asked)}
                 names["0"] = f"the last one: {names['0']}"
@@ -84,7 +110,7 @@ class WhatIf:
                 self._price = ui.number(
                     "at a price of epsilon", value=round(epsilon, 6), min=0, on_change=self._changed
                 )
-                self._price.props("dense outlined step=any").classes("hr-price-field")
+                self._price.props("dense outlined step=any").classes("hr-price-field").set_visibility(is_priced)
             self._said = box("div", "hr-stack hr-said").props("aria-live=polite")
         ui.timer(0, self._look_up, once=True)
 
@@ -99,8 +125,9 @@ class WhatIf:
 
     async def _look_up(self) -> None:
         entry, epsilon = self._asked[int(self._question.value)], self._price.value
+        price = {"epsilon": epsilon} if self._is_priced else {}
         try:
-            if epsilon is None or not EPSILONS[0] <= epsilon <= EPSILONS[1]:
+            if price and (epsilon is None or not EPSILONS[0] <= epsilon <= EPSILONS[1]):
                 said: Quote | str = f"Write a price from {EPSILONS[0]:g} to {EPSILONS[1]:g}."
             else:
                 said = await self._visit.gateway.quote(
@@ -108,9 +135,9 @@ class WhatIf:
                     self._visit.dataset,
                     entry.question,
                     entry.params,
-                    door=DOOR,
-                    epsilon=float(epsilon),
+                    interface=INTERFACE,
                     reuse=False,
+                    **price,
                 )
         except HedgerowError as error:
             self._said.clear()
@@ -128,7 +155,7 @@ class WhatIf:
 def show_fit(quote: Quote) -> None:
     """Say how many more questions of a quote fit, what each takes, and how wrong it would be."""
     number = quote.repeats
-    fits = "None fits any more" if number == 0 or not quote.fits else "1 more fits"
+    fits = "No more fit" if number == 0 or not quote.fits else "1 more fits"
     fits = f"{number:,} more fit" if number is not None and number > 1 and quote.fits else fits
     if number is None:
         fits = "There is always room for a next one"
@@ -145,8 +172,9 @@ def meter(part: float, name: str) -> None:
         f"role=meter aria-valuemin=0 aria-valuemax=100 aria-valuenow={100 * part:.4g}"
     )
     bar.props["aria-label"] = name
-    with bar:
-        box("div").style(f"width:{100 * min(max(part, 0.0), 1.0):.2f}%")
+    if part > 0:
+        with bar:
+            box("div").style(f"width:{100 * min(part, 1.0):.2f}%")
 
 
 def by_analyst(view: BudgetView) -> None:
@@ -154,7 +182,7 @@ def by_analyst(view: BudgetView) -> None:
     rows = sorted(view.analysts.items(), key=lambda pair: -max(pair[1].used.values()))
     with (
         card("By analyst", "Of the whole budget; of a cap of their own, where one is set."),
-        box("div", "hr-scroll"),
+        box("div", "hr-scroll").props('tabindex=0 role=region aria-label="Spending by analyst"'),
         box("table", "hr-table"),
     ):
         with box("thead"), box("tr"):
@@ -173,11 +201,12 @@ def by_analyst(view: BudgetView) -> None:
 
 
 def spending_curve(steps: Sequence[SpendingStep]) -> Markup:
-    """Return the used share over time as a drawing."""
+    """Return the used share over time, from the first charge until now, as a drawing."""
     times = [datetime.fromisoformat(step.time).timestamp() for step in steps]
+    now = datetime.now(UTC)
     top = nice_top(steps[-1].used)
     shown = range(len(steps)) if len(steps) <= MOST_STEPS else range(0, len(steps), math.ceil(len(steps) / MOST_STEPS))
-    span = times[-1] - times[0]
+    span = now.timestamp() - times[0]
     places = [(time - times[0]) / span if span >= 1 else index / len(steps) for index, time in enumerate(times)]
     path = ["M0,100"]
     for index in shown:
@@ -190,6 +219,7 @@ def spending_curve(steps: Sequence[SpendingStep]) -> Markup:
         *(element("path", d=f"M0,{y} H1000", **{"class": "hr-curve-grid", **shape}) for y in (0, 50, 100)),
         element("path", d=f"{line} V100 Z", **{"class": "hr-curve-area"}),
         element("path", d=line, **{"class": "hr-curve-line", **shape}),
+        *_step_titles(steps, places, shown),
         viewBox="0 0 1000 100",
         preserveAspectRatio="none",
         role="img",
@@ -198,9 +228,18 @@ def spending_curve(steps: Sequence[SpendingStep]) -> Markup:
     heights = element(
         "div", *(element("span", percent(top * part)) for part in (1.0, 0.5, 0.0)), **{"class": "hr-curve-y"}
     )
-    ends = [steps[0].time, steps[-1].time]
+    ends = [steps[0].time, now.isoformat()]
     days = element("div", *(element("span", f"{end[:10]} {end[11:16]}") for end in ends), **{"class": "hr-curve-x"})
     return element("div", heights, element("div", picture, **{"class": "hr-curve-plot"}), days, **{"class": "hr-curve"})
+
+
+def _step_titles(steps: Sequence[SpendingStep], places: Sequence[float], shown: range) -> Iterator[Markup]:
+    """Yield areas without a colour that say what was used after each charge, to a pointer that rests on them."""
+    for index, following in zip(shown, [*shown[1:], None], strict=True):
+        left, right = 1000 * places[index], 1000.0 if following is None else 1000 * places[following]
+        said = f"{steps[index].time[:10]} {steps[index].time[11:16]}: {percent(steps[index].used)} used"
+        stretch = {"x": f"{left:.1f}", "y": "0", "width": f"{max(right - left, 0):.1f}", "height": "100"}
+        yield element("rect", element("title", said), fill="transparent", **stretch)
 
 
 def nice_top(largest: float) -> float:

@@ -3,11 +3,13 @@
 import asyncio
 import json
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from nicegui import ui
 
-from hedgerow.calibration.calibrate import Calibration
+from hedgerow.calibration.calibrate import Calibration, QuotedPart
 from hedgerow.catalog.load import TYPES
 from hedgerow.catalog.patch import patched
 from hedgerow.errors import HedgerowError
@@ -15,8 +17,9 @@ from hedgerow.figures import figure as rounded
 from hedgerow.figures import percent
 from hedgerow.schema import Schema
 from hedgerow.service.console.assets import EDITOR_SCRIPT
+from hedgerow.service.console.editor import show_marks
 from hedgerow.service.console.parts import box, button, card, notice, refusal, table, text
-from hedgerow.service.console.visit import DOOR, Visit
+from hedgerow.service.console.visit import INTERFACE, Visit
 from hedgerow.session.database import Database
 from hedgerow.session.draft import (
     SIZE,
@@ -25,22 +28,29 @@ from hedgerow.session.draft import (
     check_draft,
     compare_draft,
     diagnose_draft,
+    quote_parts,
     schema_of,
 )
 
 PAUSE = 0.4
 """Seconds without a keystroke after which a draft is read."""
 
+USUAL_PRICE = 0.1
+"""Epsilon of a calibration before somebody types another."""
+
 LENS = 90
-"""Number of characters of a finding that stand beside its line; the list has all of it."""
+"""Number of characters of a finding that are shown beside its line; the list shows all of it."""
 
 LEVELS = {
-    "error": ("error_outline", "wrong", "hr-level-bad"),
-    "warning": ("warning_amber", "worth a thought", "hr-level-warn"),
+    "error": ("error_outline", "error", "hr-level-bad"),
+    "warning": ("warning_amber", "warning", "hr-level-warn"),
     "ok": ("check_circle", "verified", "hr-level-good"),
     "unknown": ("help_outline", "only you can know", "hr-level-quiet"),
 }
 """Icon, words and look of a finding, by its level."""
+
+UNDERLINED = {"error": "hr-refused", "warning": "hr-doubted"}
+"""Look of the words that a fault is about; other findings are about a whole line."""
 
 FIELDS = {
     "dataset": "name of the dataset",
@@ -65,7 +75,7 @@ FIELDS = {
     "tables": "tables by name",
     "unit": "column that names the protected person",
     "unit_unique": "true: one row for each person",
-    "public": "true: about nobody",
+    "public": "true: not about people",
     "max_rows": "rows of one person that count",
     "max_rows_per_group": "rows of one person in a group",
     "max_groups": "groups of one person",
@@ -87,8 +97,11 @@ FIELDS = {
 async def catalog_page(visit: Visit) -> None:
     """Draw the page."""
     written = await asyncio.to_thread(visit.parts.catalogs.text, visit.identity, visit.dataset)
-    schema: Schema = await visit.gateway.as_owner(visit.identity, visit.dataset, "catalog", schema_of, door=DOOR)
-    CatalogEditor(visit, written, schema).draw()
+    schema: Schema = await visit.gateway.as_owner(
+        visit.identity, visit.dataset, "catalog", schema_of, interface=INTERFACE
+    )
+    editor = CatalogEditor(visit, written, schema)
+    await editor.draw()
 
 
 class CatalogEditor:
@@ -99,8 +112,9 @@ class CatalogEditor:
         self._notes: list[LineNote] = []
         self._pending: asyncio.Task[None] | None = None
 
-    def draw(self) -> None:
+    async def draw(self) -> None:
         """Draw editor and panels."""
+        first = await self._owner(partial(first_to_calibrate, names=list(self._private)))
         with box("div", "hr-editing"):
             with box("div", "hr-stack hr-editing-text"):
                 self._editor = ui.codemirror(
@@ -114,7 +128,7 @@ class CatalogEditor:
                 words = json.dumps(list(completions(self._schema)))
                 place, script = self._editor.id, EDITOR_SCRIPT
                 ui.run_javascript(
-                    f'import("{script}").then((script) => script.prepare({place}, "Catalog", {words}))'
+                    f'import("{script}").then((script) => script.prepare({place}, "Text of the catalog", {words}))'
                     f".then(() => getElement({place}).editorPromise).then((editor) => editor.scrollDOM.tabIndex = 0)"
                 )
                 with box("div", "hr-row"):
@@ -125,7 +139,7 @@ class CatalogEditor:
             with box("div", "hr-stack hr-editing-side"):
                 self._findings_card()
                 self._changes_card()
-                self._calibration_card()
+                self._calibration_card(first)
         self._compared = box("div", "hr-stack")
         self._show_state()
 
@@ -137,6 +151,8 @@ class CatalogEditor:
         if self._pending is not None:
             self._pending.cancel()
         self._pending = asyncio.create_task(self._diagnose_later())
+        self._changes.clear()  # they are about the text before
+        self._compared.clear()
         self._show_state()
 
     async def _diagnose_later(self) -> None:
@@ -153,7 +169,7 @@ class CatalogEditor:
 
     async def _owner(self, work: Callable[[Database], Any]) -> Any:  # noqa: ANN401 - the work's own result
         visit = self._visit
-        return await visit.gateway.as_owner(visit.identity, visit.dataset, "catalog", work, door=DOOR)
+        return await visit.gateway.as_owner(visit.identity, visit.dataset, "catalog", work, interface=INTERFACE)
 
     def _show_state(self) -> None:
         wrong = any(note.level == "error" for note in self._notes)
@@ -165,24 +181,26 @@ class CatalogEditor:
         self._revert.set_visibility(self._changed)
 
     def _mark(self) -> None:
-        """Underline what findings are about, and say it beside the line."""
+        """Say beside each line what was found about it, and underline faults."""
         lines, length = self._editor.value.split("\n"), len(self._editor.value)
         marks: list[dict[str, Any]] = []
         tips: dict[int, str] = {}
         for note in self._notes:
-            if note.level not in {"error", "warning"} or note.line > len(lines):
+            if note.line > len(lines):
                 continue
-            if note.start < length:
-                look = "hr-refused" if note.level == "error" else "hr-doubted"
-                end = min(max(note.end, note.start + 1), length)
-                marks.append({"kind": "mark", "from": note.start, "to": end, "class": look})
+            said = LEVELS[note.level][1]
+            if note.level in UNDERLINED:
+                said = note.message if len(note.message) <= LENS else f"{note.message[: LENS - 1]}…"
+                if note.start < length:
+                    end = min(max(note.end, note.start + 1), length)
+                    marks.append({"kind": "mark", "from": note.start, "to": end, "class": UNDERLINED[note.level]})
             line_end = sum(len(line) + 1 for line in lines[: note.line]) - 1
-            said = note.message if len(note.message) <= LENS else f"{note.message[: LENS - 1]}…"
             look = f"hr-lens hr-lens-{note.level}"
-            marks.append({"kind": "widget", "position": min(line_end, length), "text": said, "class": look})
+            lens = {"kind": "widget", "position": min(line_end, length), "text": said, "class": look}
+            if lens not in marks:  # several of one line are verified: the tip and the list have them all
+                marks.append(lens)
             tips[note.line] = "\n".join(filter(None, (tips.get(note.line), note.message, note.hint)))
-        self._editor.decorations = marks
-        self._editor.line_tooltips = tips
+        show_marks(self._editor, marks, tips)
 
     def _findings_card(self) -> None:
         with card("Findings"):
@@ -249,17 +267,22 @@ class CatalogEditor:
             with self._changes:
                 refusal(error)
             return
+        if draft != self._editor.value:  # it has changed meanwhile
+            return
         with self._changes:
             show_summary(changes)
         if changes:
             with self._compared, card("Question by question", "Under the catalog in force, and under this text."):
                 show_changes(changes)
 
-    def _calibration_card(self) -> None:
-        private = {
-            name: sorted(stored.columns) for name, stored in self._schema.tables.items() if f"{name}:" in self._written
-        } or {name: sorted(stored.columns) for name, stored in self._schema.tables.items()}
-        first = next(iter(private), None)
+    @property
+    def _private(self) -> dict[str, list[str]]:
+        """Columns of the tables that the catalog names; of all tables if it names none."""
+        known = {name: sorted(stored.columns) for name, stored in self._schema.tables.items()}
+        return {name: columns for name, columns in known.items() if f"{name}:" in self._written} or known
+
+    def _calibration_card(self, first: str | None) -> None:
+        private = self._private
         with card("Calibrate", "Find bounds and limits privately, and pay for them like for a question."):
             chosen = ui.select(list(private), value=first, label="Table").props("dense outlined options-dense")
             columns = ui.select(
@@ -267,28 +290,44 @@ class CatalogEditor:
             )
             columns.props("dense outlined options-dense use-chips")
             chosen.on_value_change(lambda event: columns.set_options(private[event.value], value=[]))
-            price = ui.number("For at most epsilon", value=0.1, min=0).props("dense outlined step=any")
-            self._price = text("p", "", "hr-small hr-quiet").props("aria-live=polite")
-            price.on_value_change(lambda _: self._show_price(price.value))
+            price = ui.number("For at most epsilon", value=USUAL_PRICE, min=0).props("dense outlined step=any")
+            self._price = box("div", "hr-stack").props("aria-live=polite")
             self._calibrated = box("div", "hr-stack").props("aria-live=polite")
+
+            async def quote() -> None:
+                await self._quote(chosen.value, columns.value or None, price.value)
 
             async def run() -> None:
                 await self._calibrate(chosen.value, columns.value or None, price.value)
+                await quote()
 
+            for control in (chosen, columns, price):
+                control.on_value_change(quote)
             with box("div", "hr-row"):
                 button("Calibrate and pay", run, icon="straighten")
-        ui.timer(0, lambda: self._show_price(price.value), once=True)
+        ui.timer(0, quote, once=True)
 
-    async def _show_price(self, epsilon: float | None) -> None:
+    async def _quote(self, name: str, columns: list[str] | None, epsilon: float | None) -> None:
+        """Show the price of each part of a calibration, before anything is paid."""
         if not epsilon or epsilon <= 0:
-            self._price.set_text("Write a price above 0.")
+            self._price.clear()
+            with self._price:
+                text("p", "Write a price above 0.", "hr-small hr-quiet")
             return
         visit = self._visit
-        view = await visit.gateway.budget(visit.identity, visit.dataset, door=DOOR)
-        left = rounded(view.remaining.epsilon)
-        self._price.set_text(
-            f"It takes at most epsilon {rounded(epsilon)} of the {left} that are left. What is known already is free."
-        )
+        try:
+            view = await visit.gateway.budget(visit.identity, visit.dataset, interface=INTERFACE)
+            parts = await self._owner(lambda database: quote_parts(database, name, columns, epsilon))
+        except HedgerowError as error:
+            self._price.clear()
+            with self._price:
+                text("p", " ".join(filter(None, (error.message, error.hint))), "hr-small hr-quiet")
+            return
+        self._price.clear()
+        with self._price:
+            show_parts(parts)
+            left = rounded(view.remaining.epsilon)
+            text("p", f"All of it takes at most epsilon {rounded(epsilon)} of the {left} that are left.", "hr-small")
 
     async def _calibrate(self, name: str, columns: list[str] | None, epsilon: float | None) -> None:
         self._calibrated.clear()
@@ -336,6 +375,15 @@ class CatalogEditor:
         self._editor.set_value(self._written)
 
 
+def first_to_calibrate(database: Database, names: Sequence[str]) -> str | None:
+    """Return the first table about which a calibration has something to find; otherwise the first one."""
+    for name in names:
+        with suppress(HedgerowError):
+            if quote_parts(database, name, None, USUAL_PRICE):
+                return name
+    return next(iter(names), None)
+
+
 def show_summary(changes: Sequence[QuestionChange]) -> None:
     """Say in two sentences what a draft would do to the questions of the history."""
     if not changes:
@@ -346,11 +394,11 @@ def show_summary(changes: Sequence[QuestionChange]) -> None:
     refused = sum(change.refusal is not None for change in changes)
     kind = "good" if kept == len(stored) and not refused else "warn"
     with notice(kind, f"{kept} of {len(stored)} stored answers would still be given again for free."):
-        priced = [change for change in changes if None not in change.share and change.share[0] != change.share[1]]
-        text(
-            "p",
-            f"{len(priced)} of {len(changes)} questions take another share of the budget; {refused} would be refused.",
+        moved = sum(
+            before is not None and after is not None and percent(before) != percent(after)  # as the table shows them
+            for before, after in (change.share for change in changes)
         )
+        text("p", f"{moved} of {len(changes)} questions take another share of the budget; {refused} would be refused.")
 
 
 def show_changes(changes: Sequence[QuestionChange]) -> None:
@@ -383,8 +431,17 @@ def _validity(before: bool, after: bool) -> str:  # noqa: FBT001 - a pair
     return "would have to be paid again" if before else "becomes free" if after else "none"
 
 
+def show_parts(parts: Sequence[QuotedPart]) -> None:
+    """Show the price of each part of a calibration: of its first look, and of all that may follow from it."""
+    rows = [
+        (part.name, "free: known already" if part.first == 0 else f"{part.first:.3g}", f"{part.maximum:.3g}")
+        for part in parts
+    ]
+    table(("What", "Epsilon of the first look", "At most"), rows).classes("hr-small")
+
+
 def show_calibration(calibration: Calibration) -> None:
-    """Show what a calibration calibration, and what it cost."""
+    """Show what a calibration found, and what it cost."""
     rows = []
     for column in calibration.columns:
         told = column.to_dict()

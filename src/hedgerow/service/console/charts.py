@@ -1,6 +1,11 @@
-"""Charts of answers as pictures: they need no script, and follow the colours of the page."""
+"""Charts of answers as pictures: they need no script, and follow the colours of the page.
+
+Every mark says its values: to a pointer that rests on it (a `title` element), and to screen readers (its label).
+"""
 
 import io
+import re
+from html import unescape
 from typing import Any
 
 from hedgerow.answer import Answer
@@ -14,27 +19,58 @@ LARGEST_CHART = 500
 FOLLOWING = {
     "background": "transparent",
     "view": {"stroke": None},
-    "axis": {"labelColor": "currentColor", "titleColor": "currentColor", "domainColor": GREY, "tickColor": GREY},
+    "axis": {
+        "labelColor": "currentColor",
+        "titleColor": "currentColor",
+        "domainColor": GREY,
+        "tickColor": GREY,
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+    },
     "axisY": {"gridColor": GREY, "gridOpacity": 0.25, "domain": False},
     "axisX": {"grid": False},
-    "legend": {"labelColor": "currentColor", "titleColor": "currentColor"},
+    "legend": {"labelColor": "currentColor", "titleColor": "currentColor", "labelFontSize": 12, "titleFontSize": 12},
     "title": {"color": "currentColor", "subtitleColor": "currentColor"},
     "font": "Roboto, system-ui, sans-serif",
 }
 """Settings of a chart that takes the colour of the text around it."""
 
+NARROW = 230
+"""Width of a chart in a narrow place, where a wider one would shrink until nobody could read its text."""
 
-def chart_picture(answer: Answer) -> Markup:
-    """Return the chart of an answer for a page; a sentence where there is none."""
+MOST_NARROW = 24
+"""Number of rows up to which a chart is drawn that narrow: the labels of more would overlap."""
+
+MARK = re.compile(r'<(\w+)([^<>]*?) aria-label="([^"]*)" role="graphics-symbol"([^<>]*)/>')
+"""A mark of a picture, with the label that Vega gives it."""
+
+SHAPE = re.compile(r"(?:^|(?<=; ))[^;]*: [-+\d.e]+; upper: [-+\d.e]+; (?:run: \d+; )?|run: \d+; ")
+"""Part of a label that describes a bar or a line, and not a value."""
+
+
+def chart_picture(answer: Answer, *, narrow: bool = False) -> Markup:
+    """Return the chart of an answer for a page; a sentence where there is none. `narrow` is for tiles and phones."""
     from vl_convert import vegalite_to_svg  # noqa: PLC0415 - slow to load, and not needed before the first chart
 
     try:
         panels = _panels(_chart(answer).to_dict())
-        drawn = [Markup(vegalite_to_svg(_following(panel))) for panel in panels]
+        if narrow and 1 < len(answer) <= MOST_NARROW:
+            panels = [_upright({**panel, "width": NARROW}) for panel in panels]
+        drawn = [Markup(MARK.sub(_titled, vegalite_to_svg(_following(panel)))) for panel in panels]
     except HedgerowError as error:
         return paragraph(error.message)
     name = f"Chart of {', '.join(answer.noisy) or ', '.join(answer.columns)} with error bars"
-    return element("figure", *drawn, **{"role": "img", "aria-label": name, "class": "hr-chart"})
+    return element("figure", *drawn, **{"aria-label": name, "class": "hr-chart"})
+
+
+def _titled(mark: re.Match[str]) -> str:
+    """Return a mark with its values as a title. Error bars and lines repeat values, so screen readers skip them."""
+    tag, before, label, after = mark.groups()
+    said = unescape(label).replace("; note: undefined", "")
+    values = SHAPE.sub("", said)
+    names = {"aria-hidden": "true"} if values != said else {"aria-label": values, "role": "graphics-symbol"}
+    head = element(tag, element("title", values), **names)
+    return f"<{tag}{before}{after}{head.removeprefix(f'<{tag}')}"
 
 
 def chart_file(answer: Answer, form: str) -> bytes:
@@ -63,6 +99,13 @@ def _panels(specification: dict[str, Any]) -> list[dict[str, Any]]:
         return [specification]
     common = {name: value for name, value in specification.items() if name != "vconcat"}
     return [{**common, **panel} for panel in specification["vconcat"]]
+
+
+def _upright(part: Any) -> Any:  # noqa: ANN401 - a specification is plain JSON
+    """Return a specification whose words along an axis lean, so that they do not overlap."""
+    if isinstance(part, dict):
+        return {name: -45 if name == "labelAngle" else _upright(value) for name, value in part.items()}
+    return [_upright(value) for value in part] if isinstance(part, list) else part
 
 
 def _following(part: Any) -> Any:  # noqa: ANN401 - a specification is plain JSON

@@ -8,8 +8,8 @@ from urllib.parse import quote as quoted
 from nicegui import ui
 
 from hedgerow.service.access.model import Role
-from hedgerow.service.console.desk import Desk
 from hedgerow.service.console.parts import box, button, card, choice, empty_state, field, icon_button, text
+from hedgerow.service.console.question_panel import QuestionPanel
 from hedgerow.service.console.questions import GROUPS_OF_TEXT, NUMBERS, Choice, build_sql, keys_of, literal, measures_of
 from hedgerow.service.console.visit import Visit
 from hedgerow.session.tables import ColumnInfo, TableInfo, TableList
@@ -63,7 +63,7 @@ class QuestionBuilder:
         self._table = next(iter(tables.values()))
         self._conditions: list[RowFilter] = []
         self._choose_first()
-        self._desk = Desk(visit, lambda: self.sql, lambda _: None, self._open)
+        self._panel = QuestionPanel(visit, lambda: self.sql, lambda _: None, self._open)
 
     def _choose_first(self) -> None:
         keys = keys_of(self._table)
@@ -79,40 +79,61 @@ class QuestionBuilder:
 
     async def draw(self) -> None:
         """Draw the builder."""
-        with box("div", "hr-ask"):
+        with box("div", "hr-ask") as whole:
             with card("Build a question", "No SQL needed. Looking at prices is free."):
-                self._choices = box("div", "hr-stack")
-                with self._choices:
+                with box("div", "hr-stack"):
                     self._draw_choices()
                 with box("div", "hr-stack").style("gap:.3rem"):
                     with box("div", "hr-row"):
                         text("span", "The same in SQL", "hr-quiet hr-small hr-grow")
                         button("Edit as SQL", lambda: self._open(self.sql), icon="edit_note", kind="plain")
                     self._shown_sql = text("pre", self.sql, "hr-code").props('tabindex=0 aria-label="SQL"')
-                await self._desk.draw_price()
-            self._desk.draw_answer("Chart")
-        ui.timer(0, self._desk.look_up_price, once=True)
+                await self._panel.draw_price()
+            self._panel.draw_answer("Chart")
+            self._panel.ask_by_key(whole)
+        ui.timer(0, self._panel.look_up_price, once=True)
 
     def _draw_choices(self) -> None:
-        table = self._table
-        measures, keys = {m.words: m for m in measures_of(table)}, {key.words: key for key in keys_of(table)}
+        """Draw the choices. A control that somebody uses stays while others change, so that it keeps the focus."""
         with box("div", "hr-builder"):
-            choice("From", list(self._tables), table.name, self._table_chosen)
+            choice("From", list(self._tables), self._table.name, self._table_chosen)
+            self._measures = box("div", "hr-contents")
+        self._draw_measures()
+        self._filters = box("div", "hr-stack")
+        with box("div", "hr-row"):
+            self._add = button("Add a filter", self._add_condition, icon="filter_alt", kind="plain")
+
+    def _draw_measures(self) -> None:
+        measures = {measure.words: measure for measure in measures_of(self._table)}
+        keys = {key.words: key for key in keys_of(self._table)}
+        with self._measures:
             choice("Show", list(measures), self._measure.words, lambda words: self._chosen(_measure=measures[words]))
             by = EVERYBODY if self._key is None else self._key.words
             choice("By", [EVERYBODY, *keys], by, lambda words: self._chosen(_key=keys.get(words)))
-        for condition in self._conditions:
-            self._draw_condition(condition)
-        with box("div", "hr-row"):
-            button("Add a filter", self._add_condition, icon="filter_alt", kind="plain")
 
     def _draw_condition(self, condition: RowFilter) -> None:
         columns = {column.name: column for column in _filters(self._table)}
 
         def set_column(name: str) -> None:
-            condition.column, condition.value = columns[name], ""
-            self._redraw()
+            condition.column, condition.comparison, condition.value = columns[name], "is", ""
+            compared.clear()
+            with compared:
+                self._draw_comparison(condition)
+            self._changed()
 
+        def remove() -> None:
+            self._conditions.remove(condition)
+            row.delete()
+            self._add.client.run_javascript(f"getHtmlElement({self._add.id}).focus()")
+            self._changed()
+
+        with box("div", "hr-builder hr-condition") as row:
+            choice("Where", list(columns), condition.column.name, set_column)
+            with box("div", "hr-contents") as compared:
+                self._draw_comparison(condition)
+            icon_button("close", "Remove this filter", remove)
+
+    def _draw_comparison(self, condition: RowFilter) -> None:
         def changer(name: str) -> Callable[[str], None]:
             def change(value: str) -> None:
                 setattr(condition, name, value)
@@ -120,18 +141,15 @@ class QuestionBuilder:
 
             return change
 
-        with box("div", "hr-builder hr-condition"):
-            choice("Where", list(columns), condition.column.name, set_column)
-            numeric = condition.column.type in NUMBERS or condition.column.type == "date"
-            comparisons = list(COMPARISONS) if numeric else list(COMPARISONS)[:2]
-            choice("Comparison", comparisons, condition.comparison, changer("comparison"))
-            values = _known_values(condition.column)
-            if values:
-                choice("Value", [NO_VALUE, *values], condition.value or NO_VALUE, changer("value"))
-            else:
-                kind = "number" if condition.column.type in NUMBERS else "date" if numeric else "text"
-                field("Value", condition.value, changer("value"), kind=kind)
-            icon_button("close", "Remove this filter", lambda: self._remove_condition(condition))
+        numeric = condition.column.type in NUMBERS or condition.column.type == "date"
+        comparisons = list(COMPARISONS) if numeric else list(COMPARISONS)[:2]
+        choice("Comparison", comparisons, condition.comparison, changer("comparison"))
+        values = _known_values(condition.column)
+        if values:
+            choice("Value", [NO_VALUE, *values], condition.value or NO_VALUE, changer("value"))
+        else:
+            kind = "number" if condition.column.type in NUMBERS else "date" if numeric else "text"
+            field("Value", condition.value, changer("value"), kind=kind)
 
     def _chosen(self, **chosen: Any) -> None:  # noqa: ANN401 - a choice, by its attribute
         for name, value in chosen.items():
@@ -141,27 +159,22 @@ class QuestionBuilder:
     def _table_chosen(self, name: str) -> None:
         self._table = self._tables[name]
         self._choose_first()
-        self._redraw()
+        self._measures.clear()
+        self._filters.clear()
+        self._draw_measures()
+        self._changed()
 
     def _add_condition(self) -> None:
         columns = _filters(self._table)
         if columns:
             self._conditions.append(RowFilter(columns[0]))
-            self._redraw()
-
-    def _remove_condition(self, condition: RowFilter) -> None:
-        self._conditions.remove(condition)
-        self._redraw()
-
-    def _redraw(self) -> None:
-        self._choices.clear()
-        with self._choices:
-            self._draw_choices()
-        self._changed()
+            with self._filters:
+                self._draw_condition(self._conditions[-1])
+            self._changed()
 
     def _changed(self) -> None:
         self._shown_sql.set_text(self.sql)
-        self._desk.changed()
+        self._panel.changed()
 
     def _open(self, sql: str) -> None:
         ui.navigate.to(f"/?dataset={quoted(self._visit.dataset)}&sql={quoted(sql)}")
@@ -209,18 +222,20 @@ def _show_table(table: TableInfo) -> None:
 
 
 def _show_columns(table: TableInfo) -> None:
+    commented = any(column.comment for column in table.columns)
+    declared = any(column.person or column.lower is not None or column.values is not None for column in table.columns)
     with box("div", "hr-scroll").props("tabindex=0 role=region") as whole, box("table", "hr-table hr-columns"):
         with box("thead"), box("tr"):
-            commented = any(column.comment for column in table.columns)
-            for name in ("Column", "Type", "Declared", *(["Comment"] if commented else [])):
+            for name in ("Column", "Type", *(["Declared"] * declared), *(["Comment"] * commented)):
                 text("th", name).props("scope=col")
         with box("tbody"):
             for column in table.columns:
                 with box("tr"):
                     text("td", column.name, "hr-mono hr-nowrap")
                     text("td", column.type, "hr-quiet")
-                    with box("td"):
-                        _show_declared(column)
+                    if declared:
+                        with box("td"):
+                            _show_declared(column)
                     if commented:
                         text("td", column.comment or "", "hr-quiet")
     whole.props["aria-label"] = f"Columns of {table.name}"

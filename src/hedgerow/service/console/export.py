@@ -89,7 +89,7 @@ def _tile(tile: Tile, index: int, known: tuple[str, Answer] | None) -> Markup:
     if tile.text:
         parts.append(element("p", tile.text))
     if known is None:
-        parts.append(element("p", "The answer of this tile is not kept any more.", **{"class": "quiet"}))
+        parts.append(element("p", "The answer of this tile is no longer stored.", **{"class": "quiet"}))
     else:
         parts += _content(tile, *known)
     return element("section", *parts, **{"class": f"tile w{tile.width}", "aria-labelledby": name})
@@ -98,7 +98,7 @@ def _tile(tile: Tile, index: int, known: tuple[str, Answer] | None) -> Markup:
 def _content(tile: Tile, sql: str, answer: Answer) -> list[Markup]:
     parts = []
     if tile.view is not TileView.TABLE:
-        parts.append(chart_picture(answer))
+        parts.append(chart_picture(answer, narrow=tile.width == 1))
     table = static_table(answer, tile.title)
     if tile.view is TileView.CHART:
         table = element("details", element("summary", "The numbers"), table)

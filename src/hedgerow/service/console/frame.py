@@ -11,15 +11,10 @@ from nicegui.events import GenericEventArguments
 from hedgerow.service.access.model import Role
 from hedgerow.service.console.assets import STYLE
 from hedgerow.service.console.parts import box, button, choice, heading, icon_button, text
+from hedgerow.service.console.sign_in import MARK
 from hedgerow.service.console.visit import Visit
 
 THEME_COOKIE = "hedgerow_theme"
-
-LEAF = (
-    '<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" '
-    'aria-hidden="true"><path d="M4 20V10M12 20V4M20 20v-8"/><path d="M4 14h16"/></svg>'
-)
-"""The mark: a hedge, which is also three bars."""
 
 SWITCH = f"""() => {{
   const dark = !document.body.classList.contains("body--dark");
@@ -57,14 +52,15 @@ OWNER = "Owner"
 PAGES = {
     "Ask": PageInfo("/", ASKS, "edit_note", "A question in SQL, its price, and its answer with error bars."),
     "Explore": PageInfo("/explore", EVERYBODY, "table_view", "Tables, columns, and questions without SQL."),
-    "Budget": PageInfo("/budget", EVERYBODY, "donut_large", "What is spent, what is left, and what a price would buy."),
+    "Budget": PageInfo("/budget", EVERYBODY, "donut_large", "What is spent, what remains, and what a price would buy."),
     "History": PageInfo("/history", EVERYBODY, "history", "Questions that are paid for. Each is free to open again."),
-    "Answer": PageInfo("/answer", EVERYBODY, "link", "A kept answer. To look at it is free.", listed=False),
-    "Dashboards": PageInfo("/dashboards", EVERYBODY, "dashboard", "Kept answers side by side, free to look at."),
+    "Answer": PageInfo("/answer", EVERYBODY, "link", "A saved answer. Looking at it is free.", listed=False),
+    "Dashboards": PageInfo("/dashboards", EVERYBODY, "dashboard", "Saved answers side by side, free to look at."),
     "Dashboard": PageInfo("/dashboard", EVERYBODY, "dashboard", "", listed=False),
     "Requests": PageInfo("/requests", EVERYBODY, "inbox", "Questions that wait for the owner."),
     "Catalog": PageInfo("/catalog", OWNS, "menu_book", "What is protected, and how much may be learnt.", OWNER),
     "Analysts": PageInfo("/analysts", OWNS, "group", "Who may ask, about what, and how much.", OWNER),
+    "Plan": PageInfo("/plan", OWNS, "event_note", "A year of reports: the budget it takes, or its errors.", OWNER),
     "Audit": PageInfo("/audit", AUDITS, "receipt_long", "Every charge, in a chain that can be verified.", OWNER),
 }
 """Pages by title, in the order of the menu."""
@@ -72,14 +68,17 @@ PAGES = {
 
 @contextmanager
 def frame(visit: Visit, title: str) -> Iterator[None]:
-    """Draw what stands around a page. What is drawn inside is its main part."""
+    """Draw the frame around a page. Elements drawn inside become its main part."""
     ui.page_title(f"{title} · hedgerow")
     ui.add_head_html(f'<link rel="stylesheet" href="{STYLE}">')
     dark = ui.dark_mode(value=visit.dark)
+    slot = ui.context.client.content.parent_slot
+    if slot is not None:
+        slot.parent.props("role=presentation")  # Quasar's own element "main", which holds the menu, too
     with box("div", "hr-shell"):
         with box("header", "hr-side"):
             with ui.link(target=f"/?dataset={quoted(visit.dataset)}").classes("hr-brand"):
-                ui.html(LEAF, sanitize=False, tag="span").style("display:flex")
+                ui.html(MARK, sanitize=False, tag="span").style("display:flex")
                 text("span", "hedgerow")
             unfold = icon_button("menu", "Menu").classes("hr-menu-button").props('aria-expanded="false"')
             unfold.on("click", js_handler=UNFOLD)
@@ -110,7 +109,8 @@ def _page_links(visit: Visit, title: str) -> None:
                 continue
             if page.group != group:
                 group = page.group
-                text("div", group, "hr-group")
+                if role is Role.OWNER:
+                    text("div", group, "hr-group")
             with ui.link(target=f"{page.address}?dataset={quoted(visit.dataset)}").classes("hr-page-link") as link:
                 ui.icon(page.icon)
                 text("span", name)

@@ -13,7 +13,8 @@ from hedgerow.ledger import HistoryEntry
 from hedgerow.service.access.model import Role
 from hedgerow.service.access.sharing import keep_answer
 from hedgerow.service.console.parts import box, button, card, empty_state, notice, refusal, text
-from hedgerow.service.console.visit import DOOR, Visit
+from hedgerow.service.console.visit import INTERFACE, Visit
+from hedgerow.session.draft import is_question
 from hedgerow.session.stored import options_of
 
 AT_ONCE = 25
@@ -28,13 +29,13 @@ STATUS = {"answered": "", "failed": "failed, and charged", "charged": "no answer
 
 async def history_page(visit: Visit) -> None:
     """Draw the page: an analyst's own questions, and for owners and auditors everybody's."""
-    history = await visit.gateway.history(visit.identity, visit.dataset, door=DOOR)
+    history = await visit.gateway.history(visit.identity, visit.dataset, interface=INTERFACE)
     entries = [entry for entry in reversed(history) if entry.question]
     if not entries:
         empty_state(
             "history",
             "No question has been paid for yet",
-            "Each one that is stands here, can be found by its words, and opens again for free, with the same digits.",
+            "Paid questions are listed here. Search them by their words, and open them again for free.",
             ("Ask a question", visit.link("/")),
         )
         return
@@ -46,7 +47,9 @@ class HistoryList:
 
     def __init__(self, visit: Visit, entries: Sequence[HistoryEntry]) -> None:
         self._visit, self._entries = visit, entries
+        self._dialect = visit.gateway.view(visit.identity, visit.dataset).dialect
         self._shown = AT_ONCE
+        self._drawn: list[HistoryEntry] = []
         self._pending: asyncio.Task[None] | None = None
         with card():
             self._search = ui.input("Search questions, analysts and days", value=visit.query.get("q", "")[:200])
@@ -79,17 +82,21 @@ class HistoryList:
             f"{len(matched):,} of {len(self._entries):,}" if len(matched) < len(self._entries) else f"{len(matched):,}"
         )
         self._number.set_text(f"{count} {of}")
+        self._more.set_visibility(len(matched) > self._shown)
+        shown = matched[: self._shown]
+        if shown == self._drawn:  # a button that has the focus stays
+            return
+        self._drawn = shown
         self._list.clear()
         with self._list:
-            for entry in matched[: self._shown]:
+            for entry in shown:
                 self._line(entry)
-        self._more.set_visibility(len(matched) > self._shown)
 
     def _line(self, entry: HistoryEntry) -> None:
         epsilon, status = entry.charge.get("epsilon", 0.0), STATUS.get(entry.status, entry.status)
         with box("li"):
             with box("div", "hr-row hr-small hr-quiet"):
-                text("time", shown_time(entry.time)).props["datetime"] = entry.time
+                text("time", f"{shown_time(entry.time)} UTC").props["datetime"] = entry.time
                 text("span", entry.analyst or "")
                 text("span", f"epsilon {rounded(epsilon)}", "hr-number")
                 if status:
@@ -99,16 +106,19 @@ class HistoryList:
                 text("p", f"with {json.dumps(entry.params, ensure_ascii=False)}", "hr-small hr-quiet hr-mono")
             with box("div", "hr-row"):
                 number = f"question {entry.sequence}"
+                if not is_question(entry, self._dialect):
+                    text("span", "A batch, or bounds that were found: it has no answer here.", "hr-small hr-quiet")
+                    return
                 if entry.status == "answered":
                     opened = button("Open, free", lambda: self._open(entry), icon="link", kind="plain")
                     opened.props["aria-label"] = f"Open {number}, free"
                 if self._visit.identity.role is not Role.AUDITOR:
                     edited = button(
-                        "Take to the editor",
-                        lambda: ui.navigate.to(self._visit.link("/", sql=entry.question)),
+                        "Open in the editor",
+                        lambda: ui.navigate.to(self._visit.editor(entry.question, entry.params)),
                         kind="plain",
                     )
-                    edited.props["aria-label"] = f"Take {number} to the editor"
+                    edited.props["aria-label"] = f"Open {number} in the editor"
 
     async def _open(self, entry: HistoryEntry) -> None:
         """Answer from what is stored, keep the answer, and go to its address."""
@@ -116,7 +126,7 @@ class HistoryList:
         self._problem.clear()
         try:
             identity, boards = visit.identity, visit.parts.boards
-            answer = await visit.gateway.answer_again(identity, visit.dataset, entry, door=DOOR)
+            answer = await visit.gateway.answer_again(identity, visit.dataset, entry, interface=INTERFACE)
             options = options_of(visit.gateway.view(identity, visit.dataset), entry)
             name = await asyncio.to_thread(
                 keep_answer,
@@ -135,7 +145,7 @@ class HistoryList:
                         text(
                             "p", "The catalog was changed since it was answered. Ask it anew; its price is shown first."
                         )
-                        ui.link("To the editor", visit.link("/", sql=entry.question))
+                        ui.link("To the editor", visit.editor(entry.question, entry.params))
                 else:
                     refusal(error)
         else:

@@ -18,7 +18,7 @@ from hedgerow.service.access.sharing import (
     visible_dashboard,
     visible_dashboards,
 )
-from hedgerow.service.console.parts import box, button, refusal, text
+from hedgerow.service.console.parts import box, button, copy_text, refusal, text
 from hedgerow.service.console.visit import Visit
 
 NEW = "a new dashboard"
@@ -42,7 +42,7 @@ def keeping_buttons(visit: Visit, sql: str, answer: Answer, options: Mapping[str
     async def link() -> None:
         name = await keep()
         if name is not None:
-            _copy(visit.link("/answer", id=name))
+            await _copy(visit.link("/answer", id=name))
 
     async def place() -> None:
         name = await keep()
@@ -120,7 +120,7 @@ def first_width(answer: Answer) -> int:
     return 1 if len(answer) <= NARROW and len(answer.columns) <= 2 else 2
 
 
-def _copy(address: str) -> None:
+async def _copy(address: str) -> None:
     """Copy the address, with the host that the browser knows it by."""
-    ui.run_javascript(f"navigator.clipboard?.writeText(location.origin + {json.dumps(address)})")
-    ui.notify("The address of this answer is copied. It opens for all who may use the dataset.")
+    said = "The address of this answer is copied. It opens for all who may use the dataset."
+    await copy_text(f"location.origin + {json.dumps(address)}", said)

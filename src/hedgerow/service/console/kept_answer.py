@@ -1,4 +1,4 @@
-"""The page of one kept answer, under an address that stays: the same digits, free, for all who may use the dataset."""
+"""The page of one saved answer, under an address that stays: the same digits, free, for all who may use the dataset."""
 
 import asyncio
 import json
@@ -24,13 +24,12 @@ async def kept_answer_page(visit: Visit) -> None:
         text("pre", kept.sql, "hr-code").props("tabindex=0")
         if kept.params:
             text("p", f"with {json.dumps(kept.params, ensure_ascii=False)}", "hr-small hr-quiet hr-mono")
-        said = (
-            f"{kept.dataset}; kept by {kept.analyst} on {kept.created:%Y-%m-%d %H:%M} UTC. To look at it costs nothing."
-        )
+        said = f"{kept.dataset}; saved by {kept.analyst} on {kept.created:%Y-%m-%d %H:%M} UTC. Looking at it is free."
         text("p", said, "hr-small hr-quiet")
         with box("div", "hr-row"):
             copy_link(visit, kept.id)
             add_to_dashboard(visit, kept.id, answer)
             if visit.identity.role is not Role.AUDITOR:
-                button("Take to the editor", lambda: ui.navigate.to(visit.link("/", sql=kept.sql)), kind="plain")
-    AnswerPanel("Table").show(answer, visit, kept.sql, kept.options, kept=True)
+                editor = visit.editor(kept.sql, kept.params)
+                button("Open in the editor", lambda: ui.navigate.to(editor), kind="plain")
+    await AnswerPanel("Table").show(answer, visit, kept.sql, kept.options, params=kept.params, kept=True)

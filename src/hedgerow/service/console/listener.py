@@ -15,12 +15,16 @@ from hedgerow.service.catalog_file import CatalogFiles, Reload
 from hedgerow.service.console.assets import asset_routes
 from hedgerow.service.console.pages import register_pages
 from hedgerow.service.console.safety import ConsoleGuard, WithNonce, close_pages, guard_sockets
-from hedgerow.service.console.sign_in import Sessions, sign_in_routes
+from hedgerow.service.console.sign_in import Sessions, missing_page, sign_in_routes
 from hedgerow.service.console.visit import ConsoleParts
 from hedgerow.service.gateway import Gateway
 from hedgerow.service.uvicorn_listener import UvicornListener
 
 MAXIMUM_CONNECTIONS = 1000
+
+RECONNECT_SECONDS = 60.0
+"""Time for which a page that lost its connection keeps what was typed. NiceGUI derives from it how often it asks a
+browser for a sign of life (48 s), and how long it waits for one (24 s): a busy machine is no lost connection."""
 
 
 class ConsoleListener(UvicornListener):
@@ -53,6 +57,7 @@ class ConsoleListener(UvicornListener):
         register_pages(ConsoleParts(gateway, sessions, DashboardStore(access), CatalogFiles(gateway, reload), api))
         guard_sockets(sessions)
         nicegui_app.add_middleware(WithNonce)
+        nicegui_app.add_exception_handler(404, lambda _request, _error: missing_page())
         nicegui_app.on_exception(withheld)  # the owner's log has it; a page shows nothing of it
         ui.run_with(
             application,
@@ -61,6 +66,7 @@ class ConsoleListener(UvicornListener):
             dark=None,
             language="en-US",
             binding_refresh_interval=None,
+            reconnect_timeout=RECONNECT_SECONDS,
             show_welcome_message=False,
             tailwind=False,  # it would compile styles in the browser: console.css has ours
         )

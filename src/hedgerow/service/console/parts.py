@@ -4,6 +4,7 @@ The look of the parts is in `console.css`; its classes begin with `hr-`. Tailwin
 styles in the browser: a page uses these parts and classes, and Quasar's.
 """
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -13,10 +14,22 @@ from nicegui.elements.mixins.text_element import TextElement
 from nicegui.events import GenericEventArguments
 
 from hedgerow.errors import HedgerowError
-from hedgerow.markup import Markup
 
 ICONS = {"info": "info", "good": "check_circle", "warn": "warning_amber", "bad": "error_outline"}
 """Icons of notices, by kind."""
+
+
+BROWSER_SECONDS = 10.0
+"""Time that a busy browser may take to say how wide its window is."""
+
+COPY_SECONDS = 60.0
+"""Time that a browser may take to copy: it may ask its user first."""
+
+PHONE = 600
+"""Width in pixels below which a window is narrow."""
+
+SHORT = 20
+"""Number of characters up to which a cell of a table stays on one line."""
 
 
 def text(tag: str, content: str, classes: str = "") -> TextElement:
@@ -51,7 +64,7 @@ def card(title: str = "", explanation: str = "") -> Iterator[ui.element]:
 
 
 def figure(label: str, value: str, detail: str = "") -> None:
-    """Show one number, large, in a card of its own; several of them stand in `box("div", "hr-tiles")`."""
+    """Show one number, large, in a card of its own; put several of them into `box("div", "hr-tiles")`."""
     with box("div", "hr-card"):
         text("div", label, "hr-quiet hr-small")
         text("div", value, "hr-figure")
@@ -60,7 +73,7 @@ def figure(label: str, value: str, detail: str = "") -> None:
 
 
 def empty_state(icon: str, title: str, explanation: str, link: tuple[str, str] | None = None) -> None:
-    """Say what will stand here, and how it comes about. `link` is a label and an address."""
+    """Draw an empty state: what will appear here, and how to get it. `link` is a label and an address."""
     with box("div", "hr-empty"):
         ui.icon(icon)
         text("h2", title)
@@ -71,7 +84,7 @@ def empty_state(icon: str, title: str, explanation: str, link: tuple[str, str] |
 
 @contextmanager
 def notice(kind: str, title: str = "") -> Iterator[ui.element]:
-    """Draw a notice of a kind: "info", "good", "warn" or "bad". What is drawn inside stands below its title."""
+    """Draw a notice of a kind: "info", "good", "warn" or "bad". Elements drawn inside appear below its title."""
     with box("div", f"hr-notice hr-notice-{kind}") as whole:
         ui.icon(ICONS[kind])
         with box("div", "hr-stack hr-grow").style("gap:.35rem"):
@@ -142,58 +155,67 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> ui.element:
             for row in rows:
                 with box("tr"):
                     for cell in row:
-                        text("td", cell)
+                        text("td", cell, "hr-nowrap" if len(cell) <= SHORT else "hr-wide")
     whole.props("tabindex=0 role=region").props["aria-label"] = ", ".join(head)
     return whole
 
 
-def error_html(error: HedgerowError) -> Markup:
-    """Return an error as HTML: the message, the line it is about, the hint and the cost."""
-    return Markup(error._repr_html_())
+async def is_narrow_screen() -> bool:
+    """Return True if the browser's window is as narrow as a phone; False for a browser that does not answer."""
+    try:
+        return bool(await ui.run_javascript(f"window.innerWidth < {PHONE}", timeout=BROWSER_SECONDS))
+    except TimeoutError:
+        return False
 
 
-def shown(content: object) -> ui.html:
-    """Show an object as notebooks do. Its texts are escaped by `markup`, where it is entry."""
-    return ui.html(getattr(content, "_repr_html_")(), sanitize=False).classes("hr-answer")  # noqa: B009 - a protocol of notebooks
+async def copy_text(expression: str, said: str) -> None:
+    """Copy what an expression of JavaScript gives, and say so; or say that the browser does not let a page copy."""
+    write = f"navigator.clipboard?.writeText({expression}).then(() => true, () => false) ?? false"
+    is_copied = await ui.run_javascript(write, timeout=COPY_SECONDS)
+    ui.notify(said if is_copied else "The browser does not let this page copy.")
+
+
+class NativeInput(ui.element):
+    """An input element of the browser.
+
+    Its value is not a property that Vue renders: otherwise, every change elsewhere on the page would overwrite typed
+    text with the value that Vue rendered last.
+    """
+
+    def __init__(self, classes: str, value: str, on_input: Callable[[str], Any]) -> None:
+        super().__init__("input")
+        self.classes(classes)
+        self.props["defaultValue"] = self._shown = value
+        self._on_input = on_input
+        self.on("input", self._typed, js_handler="(event) => emit(event.target.value)")
+
+    def _typed(self, event: GenericEventArguments) -> None:
+        self._shown = event.args
+        self._on_input(event.args)
+
+    def show(self, value: str) -> None:
+        """Show another value."""
+        if self._shown != value:
+            self._shown = value
+            self.client.run_javascript(f"getHtmlElement({self.id}).value = {json.dumps(value)}")
 
 
 def field(
     label: str, value: str, on_input: Callable[[str], Any], *, kind: str = "number", hidden_label: bool = False
-) -> ui.element:
+) -> NativeInput:
     """Draw an input element of the browser ("number", "text", "search"). What is typed goes to `on_input`."""
     with box("label", "hr-label"):
         text("span", label, "visually-hidden" if hidden_label else "")
-        entry = box("input", "hr-native")
+        entry = NativeInput("hr-native", value, on_input)
     entry.props["aria-label"] = label
     entry.props["type"] = kind
-    entry.props["value"] = value
     if kind == "number":
         entry.props("step=any min=0 inputmode=decimal")
-    _follow(entry, on_input)
     return entry
 
 
-def slider(label: str, value: float, on_input: Callable[[float], Any]) -> ui.element:
+def slider(label: str, value: float, on_input: Callable[[float], Any]) -> NativeInput:
     """Draw a slider from 0 to 100."""
-    entry = box("input", "hr-slider").props("type=range min=0 max=100 step=1")
-    entry.props["aria-label"] = label
-    entry.props["value"] = f"{value:.0f}"
-    _follow(entry, lambda moved: on_input(float(moved)))
+    entry = NativeInput("hr-slider", f"{value:.0f}", lambda moved: on_input(float(moved)))
+    entry.props("type=range min=0 max=100 step=1").props["aria-label"] = label
     return entry
-
-
-def _follow(entry: ui.element, on_input: Callable[[str], Any]) -> None:
-    """Keep what the browser shows, and pass it on."""
-
-    def changed(event: GenericEventArguments) -> None:
-        with entry.props.suspend_updates():
-            entry.props["value"] = event.args
-        on_input(event.args)
-
-    entry.on("input", changed, js_handler="(event) => emit(event.target.value)")
-
-
-def set_value(entry: ui.element, value: str) -> None:
-    """Show another value in an input element."""
-    if entry.props.get("value") != value:
-        entry.props["value"] = value

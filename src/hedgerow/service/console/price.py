@@ -1,7 +1,8 @@
 """The price of a question while it is written: what it costs, how wrong its numbers may be, which groups appear.
 
-One control turns an error into a price and back. Whoever moves the slider, or writes an epsilon, sees the error that it
-buys; whoever writes the wanted error sees the epsilon that it takes (`within=`, for groups of a stated size).
+One control converts an error to a price and back. Moving the slider, or typing an epsilon, shows the error that it
+buys; typing the wanted error, in the value's unit or in percent of it, shows the epsilon that it takes (`within=`,
+for groups of a stated size). `reached_error` is the inverse of `within=`, so converting back gives the same price.
 """
 
 import math
@@ -11,14 +12,13 @@ from typing import Any
 from nicegui import ui
 
 from hedgerow.figures import percent
-from hedgerow.markup import Markup, folded
-from hedgerow.service.console.parts import box, button, choice, field, set_value, slider, text
+from hedgerow.service.console.parts import box, button, choice, field, slider, text
+from hedgerow.session.page import GroupKey
 from hedgerow.session.quote import Quote
-from hedgerow.session.quoted_price import GroupKey
 
 SIZES = (100, 1_000, 10_000, 100_000)
-LOWEST = 0.001
-"""Smallest epsilon on the slider."""
+LOWEST, LARGEST = 0.001, 10.0
+"""Smallest and largest epsilon on the slider; the largest price of a question may be smaller."""
 
 MOST_VALUES = 12
 """Number of declared values of a key that the preview lists."""
@@ -27,14 +27,21 @@ MOST_COLUMNS = 3
 """Number of columns whose predicted errors are shown large; the details list all."""
 
 USUAL, EPSILON, WITHIN = "usual", "epsilon", "within"
-UNIT, PER_CENT = "of its unit", "% of the value"
+UNIT, PERCENT = "the value's unit", "% of the value"
 
 
 class PricePanel:
-    """The panel. `options` are those that its controls set; `on_change` is called when they do."""
+    """The panel. `options` are those that its controls set; `on_change` is called when they do.
 
-    def __init__(self, most: float, approval: float | None, on_change: Callable[[], Any]) -> None:
-        self._most = most
+    Args:
+        maximum: Largest epsilon that a question may state; None where the catalog sets the price.
+        approval: Epsilon above which the owner decides; None if it never does.
+        on_change: Called when a control sets another price.
+    """
+
+    def __init__(self, maximum: float | None, approval: float | None, on_change: Callable[[], Any]) -> None:
+        self._maximum = LARGEST if maximum is None else min(maximum, LARGEST)
+        self._minimum = min(LOWEST, self._maximum / 100)
         self._approval = approval
         self._on_change = on_change
         self._by = USUAL
@@ -46,8 +53,12 @@ class PricePanel:
             self._cost = self._figure("Price")
             self._errors = self._figure("Predicted error")
             self._groups = self._figure("Groups")
-        self._controls()
-        self._details = ui.html("", sanitize=False).classes("hr-details hr-small")
+        with box("div", "hr-stack") as controls:
+            self._controls()
+        controls.set_visibility(maximum is not None)
+        with box("details", "hr-details hr-small") as self._folded:
+            text("summary", "The whole quote")
+            self._details = ui.html("", sanitize=False)
 
     def _figure(self, label: str) -> ui.element:
         with box("div", "hr-price-part"):
@@ -58,15 +69,17 @@ class PricePanel:
         """Draw the slider, and the fields that are bound to it."""
         with box("div", "hr-trade-slider"):
             text("span", "cheaper", "hr-quiet hr-small")
-            self._slider = slider("Price: from cheap and rough to dear and sharp", 50, self._slid)
-            text("span", "sharper", "hr-quiet hr-small")
+            self._slider = slider("Price: from cheap and rough to expensive and accurate", 50, self._slid)
+            text("span", "more accurate", "hr-quiet hr-small")
         with box("div", "hr-trade"):
-            self._epsilon_field = field("epsilon", "", self._epsilon_typed).classes("hr-short")
-            self._error_field = field("wanted error ±", "", self._error_typed).classes("hr-short")
-            choice("error is", [UNIT, PER_CENT], UNIT, self._unit_chosen)
-            sizes = {str(size): f"{size:,} people" for size in SIZES}
+            self._epsilon_field = field("epsilon", "", self._epsilon_typed)
+            self._error_field = field("wanted error ±", "", self._error_typed)
+            for entry in (self._epsilon_field, self._error_field):
+                entry.classes("hr-short")
+            choice("error in", [UNIT, PERCENT], UNIT, self._unit_chosen)
+            sizes = {str(size): f"{size:,} rows" for size in SIZES}
             choice("in groups of", sizes, str(self._size), self._size_chosen)
-            self._usual = button("Usual price", self._reset, kind="plain")
+            button("Usual price", self._reset, kind="plain")
 
     @property
     def options(self) -> dict[str, Any]:
@@ -75,12 +88,14 @@ class PricePanel:
             return {"epsilon": self._epsilon}
         if self._by == WITHIN and self._error > 0:
             wanted = (self._error / 100, self._size) if self._relative else ("abs", self._error, self._size)
-            return {"within": wanted, "epsilon": self._most}
+            return {"within": wanted, "epsilon": self._maximum}
         return {}
 
     def _slid(self, place: float) -> None:
-        self._by, self._epsilon = EPSILON, float(f"{LOWEST * (self._most / LOWEST) ** (place / 100):.2g}")
-        set_value(self._epsilon_field, f"{self._epsilon:g}")
+        epsilon = self._minimum * (self._maximum / self._minimum) ** (place / 100)
+        self._by, self._epsilon = EPSILON, self._maximum if place == 100 else float(f"{epsilon:.2g}")
+        self._epsilon_field.show(f"{self._epsilon:g}")
+        self._name_place(self._epsilon)
         self._on_change()
 
     def _epsilon_typed(self, typed: str) -> None:
@@ -93,9 +108,7 @@ class PricePanel:
         self._on_change()
 
     def _unit_chosen(self, unit: str) -> None:
-        self._relative = unit == PER_CENT
-        if self._by != WITHIN:
-            set_value(self._error_field, "")
+        self._relative = unit == PERCENT
         self._on_change()
 
     def _size_chosen(self, size: str) -> None:
@@ -107,15 +120,18 @@ class PricePanel:
         self._on_change()
 
     def _place_slider(self, epsilon: float) -> None:
-        share = math.log(max(epsilon, LOWEST) / LOWEST) / math.log(self._most / LOWEST)
-        set_value(self._slider, f"{min(100 * share, 100):.0f}")
+        share = math.log(max(epsilon, self._minimum) / self._minimum) / math.log(self._maximum / self._minimum)
+        self._slider.show(f"{min(100 * share, 100):.0f}")
+        self._name_place(epsilon)
+
+    def _name_place(self, epsilon: float) -> None:
         self._slider.props["aria-valuetext"] = f"epsilon {epsilon:.3g}"
 
     def clear(self) -> None:
         """Show no price."""
         for part in (self._cost, self._errors, self._groups):
             part.clear()
-        self._details.set_content("")
+        self._folded.set_visibility(False)
 
     def show(self, quote: Quote) -> None:
         """Show a price, and move the controls that did not set it."""
@@ -128,12 +144,13 @@ class PricePanel:
             show_groups(quote)
         epsilon = (quote.anew or quote.charge).epsilon
         if self._by != EPSILON and epsilon > 0:
-            set_value(self._epsilon_field, f"{epsilon:.3g}")
+            self._epsilon_field.show(f"{epsilon:.3g}")
             self._place_slider(epsilon)
-        largest = max((errors[self._size] for errors in quote.errors.values()), default=math.inf)
-        if self._by != WITHIN and not self._relative:
-            set_value(self._error_field, f"{float(f'{largest:.3g}'):.10g}" if math.isfinite(largest) else "")
-        self._details.set_content(folded("The whole quote", Markup(quote._repr_html_())))
+        if self._by != WITHIN:
+            reached = quote.reached_error(self._size, relative=self._relative) * (100 if self._relative else 1)
+            self._error_field.show(f"{float(f'{reached:.3g}'):.10g}" if math.isfinite(reached) else "")
+        self._details.set_content(quote._repr_html_())
+        self._folded.set_visibility(True)
 
     def _show_cost(self, quote: Quote) -> None:
         epsilon = quote.charge.epsilon
@@ -142,9 +159,9 @@ class PricePanel:
             text("div", "This answer is paid for already.", "hr-small")
         elif quote.remaining is None:
             text("div", "Free", "hr-figure")
-            text("div", "Public data: exact, and about nobody.", "hr-small")
+            text("div", "Public data: exact, not about people.", "hr-small")
         elif not quote.fits:
-            text("div", "Too dear", "hr-figure")
+            text("div", "Over budget", "hr-figure")
             text("div", f"It would cost epsilon {epsilon:.3g}, which no longer fits into the budget.", "hr-small")
         else:
             text("div", percent(quote.share), "hr-figure")
@@ -157,7 +174,7 @@ class PricePanel:
         known = {name: errors[self._size] for name, errors in quote.errors.items() if math.isfinite(errors[self._size])}
         if not known:
             text("div", "—", "hr-figure")
-            said = "It cannot be told before the question is asked." if quote.errors else "None: numbers are exact."
+            said = "It cannot be predicted." if quote.errors else "None: numbers are exact."
             text("div", said, "hr-small")
             return
         with box("div", "hr-row"):
@@ -166,7 +183,7 @@ class PricePanel:
                     text("span", f"± {short(error)} ", "hr-figure")
                     text("span", name, "hr-small")
         sure = f"{100 * quote.confidence:.4g}\N{NO-BREAK SPACE}%"
-        text("div", f"in a group of {self._size:,} people, at {sure} confidence.", "hr-small")
+        text("div", f"in a group of {self._size:,} rows, at {sure} confidence.", "hr-small")
 
 
 def show_groups(quote: Quote) -> None:

@@ -1,7 +1,8 @@
-"""The page of requests: questions that cost more than the owner lets pass unseen, each with its quote."""
+"""The page of requests: questions whose price needs the owner's approval, each with its quote."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any
 
 from nicegui import ui
@@ -11,8 +12,9 @@ from hedgerow.figures import figure as rounded
 from hedgerow.figures import percent
 from hedgerow.service.access.administration import decide_request, visible_requests
 from hedgerow.service.access.model import ApprovalRequest, RequestState, Role
+from hedgerow.service.access.sharing import keep_answer
 from hedgerow.service.console.parts import box, button, empty_state, refusal, text
-from hedgerow.service.console.visit import Visit
+from hedgerow.service.console.visit import INTERFACE, Visit
 
 SIZE = "1000"
 """Number of rows of a group whose predicted errors are shown."""
@@ -21,8 +23,8 @@ LATEST = 100
 """Number of decided requests that are listed."""
 
 WORDS = {
-    RequestState.PENDING: ("waits", "hr-badge-warn"),
-    RequestState.GRANTED: ("granted: it is answered when it is asked again", "hr-badge-good"),
+    RequestState.PENDING: ("waiting", "hr-badge-warn"),
+    RequestState.GRANTED: ("granted: it is answered when its analyst asks again", "hr-badge-good"),
     RequestState.DENIED: ("denied", "hr-badge-bad"),
     RequestState.USED: ("granted and answered", "hr-badge-good"),
 }
@@ -36,12 +38,13 @@ async def requests_page(visit: Visit) -> None:
     decided = [request for request in reversed(visible) if request.state is not RequestState.PENDING][:LATEST]
     allowed = visit.gateway.limits.approval_epsilon.get(visit.dataset)
     if not visible:
+        how = " To require it, set approval_epsilon in [serve.limits]." if visit.identity.role is Role.OWNER else ""
         rule = (
-            "On this dataset every question passes: approval_epsilon in [serve.limits] would set a price."
+            f"No question on this dataset needs approval.{how}"
             if allowed is None
             else f"A question that costs more than epsilon {allowed:g} waits here until an owner decides."
         )
-        empty_state("inbox", "No question waits", rule)
+        empty_state("inbox", "No question is waiting", rule)
     problem = box("div", "hr-stack")
     for request in (*waiting, *decided):
         _request_card(visit, request, problem)
@@ -55,7 +58,7 @@ def _request_card(visit: Visit, request: ApprovalRequest, problem: ui.element) -
             text("h2", request.analyst)
             text("span", words, f"hr-badge {look}")
             by = f"; decided by {request.decided_by}" if request.decided_by else ""
-            text("span", f"{request.created:%Y-%m-%d %H:%M}{by}", "hr-small hr-quiet")
+            text("span", f"{request.created:%Y-%m-%d %H:%M} UTC{by}", "hr-small hr-quiet")
         text("pre", request.sql, "hr-code").props("tabindex=0")
         with box("dl", "hr-facts"):
             for name, value in quote_facts(request):
@@ -66,6 +69,9 @@ def _request_card(visit: Visit, request: ApprovalRequest, problem: ui.element) -
             with box("div", "hr-row"):
                 button("Grant", _decision(visit, request, RequestState.GRANTED, problem), kind="primary")
                 button("Deny", _decision(visit, request, RequestState.DENIED, problem))
+        is_own = request.analyst == visit.identity.name
+        if request.state is RequestState.GRANTED and is_own and _is_question(request):
+            button("Ask it now", partial(_ask, visit, request, problem), icon="play_arrow", kind="primary")
 
 
 def quote_facts(request: ApprovalRequest) -> list[tuple[str, str]]:
@@ -80,6 +86,26 @@ def quote_facts(request: ApprovalRequest) -> list[tuple[str, str]]:
         if sizes.get(SIZE) is not None:
             facts.append((f"{name} in a group of {int(SIZE):,} rows", f"± {rounded(sizes[SIZE])}"))
     return facts
+
+
+def _is_question(request: ApprovalRequest) -> bool:
+    """Return True for a single question without parameters: requests keep only the text of dates among parameters."""
+    return request.params is None and "weights" not in request.options
+
+
+async def _ask(visit: Visit, request: ApprovalRequest, problem: ui.element) -> None:
+    """Ask a granted question with the options that were granted, and open its answer."""
+    problem.clear()
+    sql, options = request.sql, request.options
+    try:
+        answer = await visit.gateway.submit(visit.identity, visit.dataset, sql, interface=INTERFACE, **options).answer()
+        store, identity = visit.parts.boards, visit.identity
+        name = await asyncio.to_thread(keep_answer, store, identity, visit.dataset, sql, answer, options=options)
+    except HedgerowError as error:
+        with problem:
+            refusal(error)
+    else:
+        ui.navigate.to(visit.link("/answer", id=name))
 
 
 def _decision(

@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from nicegui import Client, core
+from socketio.exceptions import ConnectionRefusedError as SocketRefusedError  # type: ignore[import-untyped]
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -32,6 +33,12 @@ POLICY = (
 """Policy of a page. Nothing comes from elsewhere, and no inline script runs but those of the page's own template, which
 carry a nonce; nor do handlers in attributes. Vue compiles its templates in the browser, which needs 'unsafe-eval', and
 Quasar sets styles in attributes, which needs 'unsafe-inline' for styles."""
+
+NO_RESPONSE = "No response returned."
+"""Message of Starlette's error where the reader of a page is gone before it is drawn."""
+
+PAGE_GONE = "Implicit handshake failed"
+"""NiceGUI's words for a socket that is refused: its script then loads the page anew, instead of staying without one."""
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
@@ -71,10 +78,22 @@ class ConsoleGuard:
                     headers.setdefault(name, value)
             await send(message)
 
-        await self._app(scope, receive, send_with_headers)
+        has_left = False
+
+        async def receive_noting_leave() -> Message:
+            nonlocal has_left
+            message = await receive()
+            has_left = has_left or message["type"] == "http.disconnect"
+            return message
+
+        try:
+            await self._app(scope, receive_noting_leave, send_with_headers)
+        except RuntimeError as error:
+            if not has_left or str(error) != NO_RESPONSE:  # a browser that left its page early waits for nothing
+                raise
 
     def _is_welcome(self, scope: Scope) -> bool:
-        """Refuse what another site sends, and sockets of nobody who has signed in."""
+        """Refuse requests that another site sends, and sockets without a session."""
         headers, is_socket = Headers(scope=scope), scope["path"].startswith(SOCKETS)
         if scope["type"] == "websocket" or is_socket:
             may = self._sessions.identity(cookie_of(headers.get("cookie"))) is not None
@@ -148,9 +167,16 @@ def guard_sockets(sessions: Sessions) -> None:
     handlers: dict[str, Callable[..., Any]] = core.sio.handlers["/"]
 
     def is_own(sid: str, message: object) -> bool:
-        environ = core.sio.get_environ(sid) or {}
+        session = cookie_of((core.sio.get_environ(sid) or {}).get("HTTP_COOKIE"))
         page = message.get("client_id") if isinstance(message, Mapping) else None
-        return isinstance(page, str) and sessions.owns(cookie_of(environ.get("HTTP_COOKIE")), page)
+        if not isinstance(page, str) or not sessions.is_page_of(session, page):
+            return False
+        if sessions.identity(session) is not None:
+            return True
+        client = Client.instances.get(page)
+        if client is not None:
+            client.run_javascript("location.reload()")  # which leads to the form, and from there back to this page
+        return False
 
     def guarded(handler: Callable[..., Any]) -> Callable[..., Any]:
         async def handle(sid: str, message: object, *more: object) -> object:
@@ -163,14 +189,19 @@ def guard_sockets(sessions: Sessions) -> None:
 
     for name in EVENTS:
         core.sio.on(name, guarded(handlers[name]))
-    connect = handlers["connect"]
+    core.sio.on("connect", _for_own_pages(sessions, handlers["connect"]))
+
+
+def _for_own_pages(sessions: Sessions, connect: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a handler that refuses sockets for pages that were not made for their session, or that are gone."""
 
     async def connected(sid: str, environ: dict[str, Any], *more: object) -> object:
         page = parse_qs(environ.get("QUERY_STRING", "")).get("client_id")
-        known = page is None or sessions.owns(cookie_of(environ.get("HTTP_COOKIE")), page[0])
-        return await connect(sid, environ, *more) if known else False
+        if page is not None and not sessions.owns(cookie_of(environ.get("HTTP_COOKIE")), page[0]):
+            raise SocketRefusedError(PAGE_GONE)
+        return await connect(sid, environ, *more)
 
-    core.sio.on("connect", connected)
+    return connected
 
 
 def close_pages(pages: Collection[str]) -> None:
@@ -178,11 +209,11 @@ def close_pages(pages: Collection[str]) -> None:
     for identifier in list(pages):
         client = Client.instances.get(identifier)
         if client is not None:
-            client.run_javascript("window.location.assign('/sign-in')")
+            client.run_javascript("location.assign('/sign-in')")
             asyncio.get_running_loop().call_later(1.0, _delete, identifier)
 
 
 def _delete(identifier: str) -> None:
     client = Client.instances.get(identifier)
-    if client is not None:
+    if client is not None and client.has_socket_connection:  # NiceGUI deletes one that has left by itself
         client.delete()

@@ -1,21 +1,18 @@
 """One open page: who looks at it, and which dataset it shows."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
-from nicegui import ui
-
-from hedgerow.errors import HedgerowError
 from hedgerow.service.access.dashboards import DashboardStore
 from hedgerow.service.access.model import Identity
 from hedgerow.service.catalog_file import CatalogFiles
-from hedgerow.service.console.parts import error_html
 from hedgerow.service.console.sign_in import Sessions
+from hedgerow.service.console.snippets import with_values
 from hedgerow.service.errors import AccessError
 from hedgerow.service.gateway import Gateway
 
-DOOR = "console"
+INTERFACE = "console"
 
 
 @dataclass(frozen=True)
@@ -69,7 +66,7 @@ class Visit:
 
     @property
     def identity(self) -> Identity:
-        """Who looks at the page; an error if the session has ended since it was opened."""
+        """The person who looks at the page; an error if the session has ended since it was opened."""
         identity = self.parts.sessions.identity(self.session)
         if identity is None:
             raise AccessError("The session has ended.", code="login-refused", hint="Sign in again.")
@@ -79,12 +76,6 @@ class Visit:
         """Return the address of a page about this dataset."""
         return f"{address}?{urlencode({'dataset': self.dataset, **parameters})}"
 
-    async def attempt(self, work: Callable[[], Awaitable[None]], problem: ui.html) -> bool:
-        """Run what a click asked for; show a refusal in place of a result. Return True if there was none."""
-        problem.set_content("")
-        try:
-            await work()
-        except HedgerowError as error:
-            problem.set_content(error_html(error))
-            return False
-        return True
+    def editor(self, sql: str, params: object = None) -> str:
+        """Return the address of the editor with a question in it."""
+        return self.link("/", sql=with_values(sql, params, self.gateway.view(self.identity, self.dataset).dialect))

@@ -20,14 +20,14 @@ from hedgerow.service.access.model import ApprovalRequest, Credentials, Identity
 from hedgerow.service.http import examples
 from hedgerow.service.http.bodies import AccountBody
 from hedgerow.service.http.caller import AuthenticatedCall, Caller
-from hedgerow.service.http.responses import as_plain, json_response
+from hedgerow.service.http.problems import as_plain, json_response
 
 routes = APIRouter()
 
 
 @routes.get("/v1/requests", tags=["requests"], responses=examples.REQUESTS)
 async def list_requests(caller: Caller, dataset: str | None = None, state: RequestState | None = None) -> Response:
-    """List questions that waited or wait for an owner's word: your own; for owners and auditors, everybody's."""
+    """List questions that need or needed an owner's approval: your own; for owners and auditors, everybody's."""
     requests = await asyncio.to_thread(visible_requests, caller.access, caller.identity, dataset, state)
     return json_response({"requests": [_plain_request(request) for request in requests]})
 

@@ -20,11 +20,10 @@ from hedgerow.service.http.authentication import ROLES, Authenticator, require_r
 from hedgerow.service.http.caller import Parts
 from hedgerow.service.http.documentation import documentation_page
 from hedgerow.service.http.guard import BODY_SECONDS, Guard
-from hedgerow.service.http.hooks import HealthChecks, MetricsText
 from hedgerow.service.http.oidc import OidcSettings, OidcVerifier
-from hedgerow.service.http.problems import problem_response
-from hedgerow.service.http.responses import json_response
+from hedgerow.service.http.problems import json_response, problem_response
 from hedgerow.service.http.statements import StatementRegistry
+from hedgerow.service.metrics import Metrics, ServiceHealth
 from hedgerow.session.http_transport import is_loopback
 
 DESCRIPTION = """\
@@ -53,8 +52,8 @@ def build_app(
     access: AccessStore,
     *,
     oidc: OidcSettings | None = None,
-    health: HealthChecks | None = None,
-    metrics: MetricsText | None = None,
+    health: ServiceHealth | None = None,
+    metrics: Metrics | None = None,
     body_seconds: float = BODY_SECONDS,
 ) -> FastAPI:
     """Return the application over a gateway. Pages of other origins may not use it, and it loads nothing from them."""
@@ -74,6 +73,8 @@ def build_app(
         app.include_router(router)
     app.add_api_route("/health", _alive, tags=["operations"], summary="Tell that the process answers.")
     app.add_api_route("/ready", _ready, tags=["operations"], summary="Tell whether every part works.")
+    app.add_api_route("/healthz", _alive, include_in_schema=False)  # the names that Kubernetes is usually given
+    app.add_api_route("/readyz", _ready, include_in_schema=False)
     app.add_api_route(
         "/metrics",
         _metrics,
@@ -105,7 +106,7 @@ async def _alive() -> Response:
 
 
 async def _ready(request: Request) -> Response:
-    health: HealthChecks | None = request.app.state.parts.health
+    health: ServiceHealth | None = request.app.state.parts.health
     if health is None:
         return json_response({"ready": True, "parts": {}})
     state = await health.readiness()
@@ -131,13 +132,13 @@ async def _our_error(request: Request, error: Exception) -> Response:
     if not isinstance(error, HedgerowError):
         raise error
     if error.code == "login-refused":
-        door = mcp.DOOR if request.url.path == mcp.PATH else questions.DOOR
-        request.app.state.parts.gateway.report_refused_login(door)
+        interface = mcp.INTERFACE if request.url.path == mcp.PATH else questions.INTERFACE
+        request.app.state.parts.gateway.report_refused_login(interface)
     return problem_response(error)
 
 
 async def _bad_body(_: Request, error: Exception) -> Response:
-    """Report what is wrong with a body, without repeating it."""
+    """Report the invalid fields of a body, without their values."""
     listed = error.errors() if isinstance(error, RequestValidationError) else []
     said = [f"{_place(fault)}{fault.get('msg', '')}" for fault in listed[:3]]
     return problem_response(
@@ -153,7 +154,7 @@ def _place(fault: Mapping[str, Any]) -> str:
 
 
 async def _http_error(_: Request, error: Exception) -> Response:
-    """Report what the framework refuses; and what a limit on the body refused, which the framework wraps."""
+    """Report an error of the framework, or our error about the body that the framework wraps."""
     if isinstance(error.__cause__, HedgerowError):
         return problem_response(error.__cause__, {"Connection": "close"})
     status = error.status_code if isinstance(error, HTTPException) else 400

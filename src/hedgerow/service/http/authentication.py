@@ -1,4 +1,4 @@
-"""Who asks over HTTP, and which roles may use which route."""
+"""Authentication over HTTP, and the roles that may use each route."""
 
 import asyncio
 from collections.abc import Mapping
@@ -23,6 +23,8 @@ ROLES: Mapping[tuple[str, str], frozenset[Role]] = {
     ("GET", f"{DATASET}/tables"): EVERYBODY,
     ("POST", f"{DATASET}/query"): ASKING,
     ("POST", f"{DATASET}/quote"): ASKING,
+    ("POST", f"{DATASET}/batch"): ASKING,
+    ("POST", f"{DATASET}/quote-batch"): ASKING,
     ("POST", f"{DATASET}/explain"): ASKING,
     ("POST", f"{DATASET}/describe"): ASKING,
     ("POST", f"{DATASET}/forecast"): ASKING,
@@ -46,14 +48,14 @@ ROLES: Mapping[tuple[str, str], frozenset[Role]] = {
 
 
 class Authenticator:
-    """Finds out who asks: by a token of the service, or by one of an identity provider."""
+    """Identifies the caller by a token of the service or of an identity provider."""
 
     def __init__(self, access: AccessStore, oidc: OidcVerifier | None) -> None:
         self._access = access
         self._oidc = oidc
 
     async def identity(self, authorization: str | None) -> Identity:
-        """Return who sent the header `Authorization`; refuse anybody else, in the same words whatever is wrong."""
+        """Return the sender of the header `Authorization`. Every refusal has the same words, whatever is wrong."""
         scheme, _, token = (authorization or "").partition(" ")
         token = token.strip()
         if scheme.lower() != "bearer" or not token or not token.isascii():
@@ -66,7 +68,7 @@ class Authenticator:
         return account.identity
 
     async def allowed(self, request: Request) -> Identity:
-        """Return who asks, if their role may use the route of this request: the only place where roles are checked."""
+        """Return the caller, if their role may use the route of this request. Roles are checked here alone."""
         identity = await self.identity(request.headers.get("authorization"))
         require_role(identity, request.method, request.scope["route"].path)
         return identity

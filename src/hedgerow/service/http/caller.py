@@ -1,4 +1,4 @@
-"""One authenticated request: who asks, and the parts of the service that answer."""
+"""One authenticated request: its caller, and the parts of the service that answer."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -10,8 +10,8 @@ from hedgerow.service.access.model import AccessStore, Identity
 from hedgerow.service.gateway import Gateway
 from hedgerow.service.http.authentication import Authenticator
 from hedgerow.service.http.formats import JSON, chosen_format
-from hedgerow.service.http.hooks import HealthChecks, MetricsText
 from hedgerow.service.http.statements import StatementRegistry
+from hedgerow.service.metrics import Metrics, ServiceHealth
 from hedgerow.session.http_transport import EXACT
 
 
@@ -23,13 +23,13 @@ class Parts:
     access: AccessStore
     authenticator: Authenticator
     statements: StatementRegistry
-    health: HealthChecks | None
-    metrics: MetricsText | None
+    health: ServiceHealth | None
+    metrics: Metrics | None
 
 
 @dataclass(frozen=True, slots=True)
 class AuthenticatedCall:
-    """A request of somebody whose role may use its route."""
+    """A request whose caller has a role that may use its route."""
 
     identity: Identity
     parts: Parts
@@ -47,7 +47,7 @@ class AuthenticatedCall:
 
     @property
     def exact(self) -> bool:
-        """True if the client wants whole objects, as the Python client does."""
+        """True if the client wants complete objects, as the Python client does."""
         return chosen_format(self.request.headers.get("accept"), (JSON, EXACT)) == EXACT
 
 
@@ -56,7 +56,7 @@ BEARER = HTTPBearer(auto_error=False, scheme_name="token", description="A token 
 
 
 async def authenticated(request: Request, _: Annotated[object, Depends(BEARER)]) -> AuthenticatedCall:
-    """Return the call, if whoever sent it may use this route."""
+    """Return the request, if its sender may use this route."""
     parts: Parts = request.app.state.parts
     return AuthenticatedCall(await parts.authenticator.allowed(request), parts, request)
 

@@ -5,12 +5,12 @@ from typing import Any
 Responses = dict[int | str, dict[str, Any]]
 
 PROBLEMS = {
-    401: ("login-refused", "The token is not valid here."),
+    401: ("login-refused", "The token is not valid for this service."),
     402: ("budget", "The remaining budget does not cover this query."),
     403: ("approval-needed", "The question would cost epsilon 3; above 1 the owner decides."),
-    404: ("no-such-dataset", "There is no dataset 'salaries' for you here."),
+    404: ("no-such-dataset", "No dataset 'salaries' is available to you."),
     422: ("unknown-column", "There is no column 'agee'."),
-    429: ("too-busy", "Too many statements wait already."),
+    429: ("too-busy", "Too many statements are waiting."),
 }
 PROBLEM_SCHEMA = {
     "type": "object",
@@ -107,6 +107,32 @@ QUERY = _responses(
 QUOTE = _responses(
     "The price.",
     {"charge": PRICE, "fits": True, "reused": False, "errors": {"n": {"100": 13, "1000": 13}}, "remaining": LEFT},
+    *(404, 422, 429),
+)
+BATCH = _responses(
+    "The answers by name, and the one charge for all of them.",
+    {
+        "id": "2f1d-8",
+        "answers": {
+            "all": {"columns": ["n"], "rows": [[60012]], "intervals": [{"n": {"lower": 59975, "upper": 60049}}]}
+        },
+        "charge": PRICE,
+        "remaining": LEFT,
+        "reused": False,
+        "savings": {"apart": {"epsilon": 0.9, "delta": 3e-9, "share": 0.08}, "epsilon": 0.4},
+    },
+    *(402, 403, 404, 422, 429),
+)
+QUOTE_BATCH = _responses(
+    "The price of all, and of each alone.",
+    {
+        "queries": {"all": {"errors": {"n": {"100": 37, "1000": 37}}, "alone": {"epsilon": 0.3, "delta": 1e-9}}},
+        "charge": PRICE,
+        "remaining": LEFT,
+        "releases": 1,
+        "fits": True,
+        "reused": False,
+    },
     *(404, 422, 429),
 )
 EXPLAIN = _responses(

@@ -12,7 +12,7 @@ from hedgerow.answer.exchange import dump_answer
 from hedgerow.answer.files import as_csv, as_parquet
 from hedgerow.figures import finite
 from hedgerow.service.errors import ServiceError
-from hedgerow.service.http.responses import dump_json
+from hedgerow.service.http.problems import dump_json
 from hedgerow.session.http_transport import EXACT
 
 JSON, CSV = "application/json", "text/csv"
@@ -46,15 +46,15 @@ FORMATS: Mapping[str, Callable[..., bytes]] = {
 }
 
 
-def chosen_format(accept: str | None, offered: tuple[str, ...] = tuple(FORMATS)) -> str:
-    """Return the offered media type that a client likes best.
+def chosen_format(accept: str | None, media_types: tuple[str, ...] = tuple(FORMATS)) -> str:
+    """Return the offered media type that a client prefers.
 
     Example:
         >>> chosen_format("text/csv;q=0.5, application/vnd.apache.parquet"), chosen_format("*/*"), chosen_format(None)
         ('application/vnd.apache.parquet', 'application/json', 'application/json')
     """
     if accept is None or not accept.strip():
-        return offered[0]
+        return media_types[0]
     liked: list[tuple[float, str]] = []
     for part in accept[:1000].split(","):
         name, *words = (word.strip().lower() for word in part.split(";"))
@@ -62,13 +62,13 @@ def chosen_format(accept: str | None, offered: tuple[str, ...] = tuple(FORMATS))
         if quality > 0:
             liked.append((-quality, name))
     for _, name in sorted(liked, key=lambda pair: pair[0]):
-        matching = [kind for kind in offered if name in {kind, "*/*", f"{kind.partition('/')[0]}/*"}]
+        matching = [kind for kind in media_types if name in {kind, "*/*", f"{kind.partition('/')[0]}/*"}]
         if matching:
             return matching[0]
     raise ServiceError(
         "None of the formats that the client accepts is offered.",
         code="not-acceptable",
-        hint=f"Accept one of {', '.join(offered)}.",
+        hint=f"Accept one of {', '.join(media_types)}.",
     )
 
 

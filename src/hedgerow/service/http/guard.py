@@ -1,4 +1,4 @@
-"""Limits on the body of every request, headers of every response, and no leak of a failure."""
+"""Middleware for all routes: limits on request bodies, response headers, and failures that show nothing."""
 
 import asyncio
 import secrets
@@ -17,7 +17,7 @@ MAXIMUM_BODY = 1_000_000
 """Largest body of a request, in bytes."""
 
 BODY_SECONDS = 30.0
-"""Seconds in which the body of a request must have arrived."""
+"""Seconds within which the body of a request must arrive."""
 
 SECURITY_HEADERS = {
     "Cache-Control": "no-store",

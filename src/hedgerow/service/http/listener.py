@@ -11,12 +11,12 @@ from hedgerow.service.access.model import AccessStore
 from hedgerow.service.gateway import Gateway
 from hedgerow.service.http.app import build_app
 from hedgerow.service.http.guard import BODY_SECONDS
-from hedgerow.service.http.hooks import HealthChecks, MetricsText
 from hedgerow.service.http.oidc import OidcSettings
+from hedgerow.service.metrics import Metrics, ServiceHealth
 from hedgerow.service.uvicorn_listener import BACKLOG, UvicornListener
 
 HEADER_SECONDS = 10.0
-"""Seconds in which the head of a request must have arrived."""
+"""Seconds within which the head of a request must arrive."""
 
 IDLE_SECONDS = 60
 MAXIMUM_CONNECTIONS = 1000
@@ -30,12 +30,12 @@ class HttpListener(UvicornListener):
         gateway: The datasets.
         access: The accounts.
         host: The address to listen on.
-        port: The port; 0 for any that is free.
+        port: The port; 0 for any free port.
         tls: Certificate and key; None for plain HTTP, which is for loopback alone.
         oidc: An identity provider whose tokens are accepted.
         health: Checks for `/ready`.
         metrics: Metrics for `/metrics`.
-        header_seconds: Seconds in which the head of a request must have arrived.
+        header_seconds: Seconds within which the head of a request must arrive.
         body_seconds: Likewise for its body.
     """
 
@@ -47,14 +47,14 @@ class HttpListener(UvicornListener):
         port: int = 8439,
         tls: ssl.SSLContext | None = None,
         oidc: OidcSettings | None = None,
-        health: HealthChecks | None = None,
-        metrics: MetricsText | None = None,
+        health: ServiceHealth | None = None,
+        metrics: Metrics | None = None,
         *,
         header_seconds: float = HEADER_SECONDS,
         body_seconds: float = BODY_SECONDS,
     ) -> None:
         self.app = build_app(gateway, access, oidc=oidc, health=health, metrics=metrics, body_seconds=body_seconds)
-        protocol = type("HttpProtocol", (ImpatientProtocol,), {"header_seconds": header_seconds})
+        protocol = type("HttpProtocol", (HeaderTimeoutProtocol,), {"header_seconds": header_seconds})
         config = uvicorn.Config(
             self.app,
             http=protocol,
@@ -73,8 +73,8 @@ class HttpListener(UvicornListener):
         super().__init__(config, host, port)
 
 
-class ImpatientProtocol(H11Protocol):
-    """A connection that is closed if the head of a request takes too long, so that slow clients hold nothing up."""
+class HeaderTimeoutProtocol(H11Protocol):
+    """A connection that is closed if the head of a request takes too long, so that slow clients hold up nobody."""
 
     header_seconds = HEADER_SECONDS
     _deadline: asyncio.TimerHandle | None = None
@@ -82,12 +82,12 @@ class ImpatientProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for the first request."""
         super().connection_made(transport)
-        self._deadline = self.loop.call_later(self.header_seconds, self._give_up)
+        self._deadline = self.loop.call_later(self.header_seconds, self._time_out)
 
     def data_received(self, data: bytes) -> None:
         """Take a part of a request. The wait begins with its first byte and ends with its head."""
         if self._deadline is None and self.conn.their_state is h11.IDLE:
-            self._deadline = self.loop.call_later(self.header_seconds, self._give_up)
+            self._deadline = self.loop.call_later(self.header_seconds, self._time_out)
         super().data_received(data)
         if self.conn.their_state is not h11.IDLE:
             self._stop_waiting()
@@ -102,6 +102,6 @@ class ImpatientProtocol(H11Protocol):
             self._deadline.cancel()
             self._deadline = None
 
-    def _give_up(self) -> None:
+    def _time_out(self) -> None:
         if not self.transport.is_closing():
             self.transport.close()

@@ -24,14 +24,14 @@ from hedgerow.service.mcp_server import build_server
 from hedgerow.session.quote import Quote
 from hedgerow.session.tables import Description, TableList
 
-DOOR = "mcp"
+INTERFACE = "mcp"
 PATH = "/mcp"
 SECURITY = TransportSecuritySettings(enable_dns_rebinding_protection=False)
-"""The protocol's own check of hosts is off: whoever asks must send a token, which no page of another origin has."""
+"""The protocol's own check of hosts is off: every caller must send a token, which no page of another origin has."""
 
 
 class McpEndpoint:
-    """Answers one message at a time; nothing is kept between them, so that any node can answer the next."""
+    """Answers each message by itself. It keeps no state between messages, so any node can answer the next one."""
 
     def __init__(self, gateway: Gateway, authenticator: Authenticator) -> None:
         self._gateway = gateway
@@ -59,7 +59,7 @@ class McpEndpoint:
         await _until_gone(partial(_serve, server), request, send)
 
     async def _capped(self, identity: Identity) -> list[str]:
-        """Return the datasets on which somebody has a cap: a model may ask many questions."""
+        """Return the datasets on which an identity has a cap. Without one, a model could spend the whole budget."""
         visible = self._gateway.datasets(identity)
         capped = [name for name in visible if await self._gateway.is_capped(identity, name)]
         if not capped:
@@ -100,7 +100,7 @@ async def _until_gone(app: ASGIApp, request: Request, send: Send) -> None:
 
 
 class DatasetView:
-    """One dataset as the tools of a model ask it, through the gateway."""
+    """One dataset with the methods that the tools call; statements go through the gateway."""
 
     def __init__(self, gateway: Gateway, identity: Identity, dataset: str) -> None:
         self._gateway = gateway
@@ -113,16 +113,16 @@ class DatasetView:
 
     async def sql(self, query: str, *, params: Parameters = None, **options: Any) -> Answer:  # noqa: ANN401 - as `Database.sql`
         """Ask a question."""
-        return await self._gateway.submit(*self._asked, query, params, door=DOOR, **options).answer()
+        return await self._gateway.submit(*self._asked, query, params, interface=INTERFACE, **options).answer()
 
     async def quote(self, query: str, *, params: Parameters = None, **options: Any) -> Quote:  # noqa: ANN401 - likewise
         """Return the cost of a question."""
-        return await self._gateway.quote(*self._asked, query, params, door=DOOR, **options)
+        return await self._gateway.quote(*self._asked, query, params, interface=INTERFACE, **options)
 
     async def describe(self, query: str, params: Parameters = None) -> Description:
         """List the columns of a statement's answer."""
-        return await self._gateway.describe(*self._asked, query, params, door=DOOR)
+        return await self._gateway.describe(*self._asked, query, params, interface=INTERFACE)
 
     async def budget(self) -> BudgetView:
         """Return spent and remaining budget."""
-        return await self._gateway.budget(*self._asked, door=DOOR)
+        return await self._gateway.budget(*self._asked, interface=INTERFACE)

@@ -1,4 +1,4 @@
-"""Tokens of an identity provider (OpenID Connect): who somebody is, by the provider's signature."""
+"""Identities from tokens of an identity provider (OpenID Connect), by the provider's signature."""
 
 import json
 import ssl
@@ -29,7 +29,7 @@ STRONGEST_FIRST = (Role.OWNER, Role.AUDITOR, Role.ANALYST)
 
 @dataclass(frozen=True, slots=True)
 class OidcSettings:
-    """How tokens of an identity provider become identities.
+    """Settings by which tokens of an identity provider become identities.
 
     Attributes:
         discovery: Address of the provider's discovery document, with or without `/.well-known/openid-configuration`.
@@ -38,7 +38,7 @@ class OidcSettings:
             cap and the history of that analyst.
         role_claim: The claim with roles or groups; a text or a list.
         roles: Role of each value of `role_claim`. Of several, the strongest counts.
-        default_role: Role of somebody with none of them; None refuses them.
+        default_role: Role of a user with none of these values; None refuses such users.
         datasets: Datasets that such identities may use; None stands for all.
         algorithms: Signatures that are accepted.
         ca: File with the certificates of a private authority.
@@ -87,8 +87,8 @@ class OidcVerifier:
         return Identity(_name(claims[settings.name_claim]), self._role(claims), settings.datasets)
 
     def _role(self, claims: Mapping[str, Any]) -> Role:
-        stated = claims.get(self._settings.role_claim, [])
-        values = [stated] if isinstance(stated, str) else stated if isinstance(stated, list) else []
+        claimed = claims.get(self._settings.role_claim, [])
+        values = [claimed] if isinstance(claimed, str) else claimed if isinstance(claimed, list) else []
         granted = {
             self._settings.roles[value] for value in values if isinstance(value, str) and value in self._settings.roles
         }
@@ -124,14 +124,16 @@ class OidcVerifier:
         except (OSError, ValueError):
             pass
         raise AccessError(
-            "The identity provider cannot be asked now.", code="login-refused", hint="Try again, or tell the owner."
+            "The identity provider does not answer.", code="login-refused", hint="Try again, or tell the owner."
         )
 
 
 def refused() -> AccessError:
     """Return the refusal of a token, in the same words whatever is wrong with it."""
     return AccessError(
-        "The token is not valid here.", code="login-refused", hint="Send the header Authorization: Bearer <token>."
+        "The token is not valid for this service.",
+        code="login-refused",
+        hint="Send the header Authorization: Bearer <token>.",
     )
 
 
@@ -142,7 +144,7 @@ def _name(value: object) -> str:
 
 
 def _require_secure(address: str) -> None:
-    """Refuse a provider whose keys somebody on the way could replace."""
+    """Refuse an address without TLS: somebody on the network could replace the provider's keys."""
     parts = urlsplit(address)
     if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(parts.hostname or "")):
         raise AccessError("The identity provider must be asked over TLS.", code="login-refused", hint="Use https://.")

@@ -1,4 +1,4 @@
-"""Routes of datasets: what may be asked, prices, answers, budgets, and ledgers."""
+"""Routes of datasets: tables, prices, answers, budgets, and ledgers."""
 
 import asyncio
 from collections.abc import Iterator, Mapping
@@ -10,21 +10,23 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from starlette.responses import Response, StreamingResponse
 
-from hedgerow.errors import pointing_into
+from hedgerow.answer.exchange import dump_batch
+from hedgerow.errors import ParameterError, pointing_into
 from hedgerow.exchange import decode_params, encode
 from hedgerow.execution.request import require_known
 from hedgerow.ledger.history import dump_budget
 from hedgerow.service.http import examples
 from hedgerow.service.http.authentication import DATASET
-from hedgerow.service.http.bodies import ForecastBody, QueryBody, QuoteBody, StatementBody
+from hedgerow.service.http.bodies import AskedBatchBody, BatchBody, ForecastBody, QueryBody, QuoteBody, StatementBody
 from hedgerow.service.http.caller import AuthenticatedCall, Caller
 from hedgerow.service.http.formats import JSON, answer_response, chosen_format
-from hedgerow.service.http.responses import json_response
+from hedgerow.service.http.problems import json_response
 from hedgerow.session.explain import dump_explanation
 from hedgerow.session.http_transport import EXACT
 from hedgerow.session.quote import Quote, dump_quote
+from hedgerow.session.report import Report
 
-DOOR = "http"
+INTERFACE = "http"
 LINES = 500
 """Number of lines of a ledger that are read at once."""
 
@@ -80,11 +82,9 @@ async def query(
     """
     media_type = chosen_format(caller.request.headers.get("accept"))
     statements = caller.parts.statements
-    options = _options(body)
+    named = _named(body)
     statements.reserve(caller.identity, body.statement_id)
-    statement = caller.gateway.submit(
-        caller.identity, dataset, body.sql, decode_params(body.params), door=DOOR, dialect=body.dialect, **options
-    )
+    statement = caller.gateway.submit(caller.identity, dataset, body.sql, decode_params(body.params), **named)
     answer = await statements.answer(caller.identity, body.statement_id, statement, caller.request)
     # intervals are computed when they are first read, which may take a while
     return await asyncio.to_thread(partial(answer_response, answer, media_type, intervals=intervals))
@@ -93,14 +93,49 @@ async def query(
 @routes.post(f"{DATASET}/quote", tags=["datasets"], responses=examples.QUOTE)
 async def quote(dataset: str, body: QuoteBody, caller: Caller) -> Response:
     """Tell what a statement would cost, whether that fits, and how wide its intervals would be. Free."""
-    gateway, words = caller.gateway, (body.sql, decode_params(body.params))
-    named = {"door": DOOR, "dialect": body.dialect, **_options(body)}
+    gateway, words, named = caller.gateway, (body.sql, decode_params(body.params)), _named(body)
     media_type = EXACT if caller.exact else JSON
     if body.errors_at is not None:
         errors = await gateway.errors_at(caller.identity, dataset, *words, at=body.errors_at, **named)
         return json_response({"errors_at": encode(errors) if caller.exact else errors}, media_type=media_type)
     quoted = await gateway.quote(caller.identity, dataset, *words, **named)
     return json_response(_quote(quoted, exact=caller.exact), media_type=media_type)
+
+
+@routes.post(f"{DATASET}/batch", tags=["datasets"], responses=examples.BATCH)
+async def batch(dataset: str, body: AskedBatchBody, caller: Caller) -> Response:
+    """Ask several questions together, for one charge: what they share is measured and paid for once.
+
+    The same batch asked again is free and has the same digits. A client that closes the connection cancels it.
+    """
+    statements, report, exact = caller.parts.statements, _report(body), caller.exact
+    statements.reserve(caller.identity, body.statement_id)
+    statement = caller.gateway.submit_batch(caller.identity, dataset, report, **_batch_options(body))
+    answers = await statements.answer(caller.identity, body.statement_id, statement, caller.request)
+    content = await asyncio.to_thread(lambda: dump_batch(answers) if exact else answers.to_dict())
+    return json_response(content, media_type=EXACT if exact else JSON)
+
+
+@routes.post(f"{DATASET}/quote-batch", tags=["datasets"], responses=examples.QUOTE_BATCH)
+async def quote_batch(dataset: str, body: BatchBody, caller: Caller) -> Response:
+    """Return the price of several questions together, whether the budget covers it, and interval widths. Free."""
+    quoted = await caller.gateway.quote_batch(caller.identity, dataset, _report(body), **_batch_options(body))
+    if caller.exact:
+        return json_response(encode(quoted), media_type=EXACT)
+    return json_response(quoted.to_dict())
+
+
+def _report(body: BatchBody) -> Report:
+    if body.report is not None and body.queries is None:
+        return Report.parse(body.report)
+    if body.queries is not None and body.report is None:
+        return Report.of(body.queries)
+    raise ParameterError("A batch takes queries or a report.", code="bad-batch", hint="Send one of the two, not both.")
+
+
+def _batch_options(body: BatchBody) -> dict[str, Any]:
+    batch_options = {"weights": body.weights, "minimise": body.minimise, "add_up": body.add_up}
+    return {**batch_options, **_named(body)}
 
 
 def _quote(quoted: Quote, *, exact: bool) -> dict[str, Any]:
@@ -111,13 +146,7 @@ def _quote(quoted: Quote, *, exact: bool) -> dict[str, Any]:
 async def explain(dataset: str, body: StatementBody, caller: Caller) -> Response:
     """Show how a statement would be answered: plan, limits, noise, price and SQL. Free."""
     explained = await caller.gateway.explain(
-        caller.identity,
-        dataset,
-        body.sql,
-        decode_params(body.params),
-        door=DOOR,
-        dialect=body.dialect,
-        **_options(body),
+        caller.identity, dataset, body.sql, decode_params(body.params), **_named(body)
     )
     if caller.exact:
         return json_response(dump_explanation(explained), media_type=EXACT)
@@ -128,13 +157,7 @@ async def explain(dataset: str, body: StatementBody, caller: Caller) -> Response
 async def describe(dataset: str, body: StatementBody, caller: Caller) -> Response:
     """List the columns that a statement would answer with: name, type, and whether noise is in them. Free."""
     described = await caller.gateway.describe(
-        caller.identity,
-        dataset,
-        body.sql,
-        decode_params(body.params),
-        door=DOOR,
-        dialect=body.dialect,
-        **_options(body),
+        caller.identity, dataset, body.sql, decode_params(body.params), **_named(body)
     )
     return json_response(encode(described), media_type=EXACT if caller.exact else JSON)
 
@@ -142,9 +165,7 @@ async def describe(dataset: str, body: StatementBody, caller: Caller) -> Respons
 @routes.post(f"{DATASET}/forecast", tags=["datasets"], responses=examples.FORECAST)
 async def forecast(dataset: str, body: ForecastBody, caller: Caller) -> Response:
     """Total the charges of a list of statements that is fixed in advance. Free."""
-    forecasted = await caller.gateway.forecast(
-        caller.identity, dataset, body.queries, door=DOOR, dialect=body.dialect, **_options(body)
-    )
+    forecasted = await caller.gateway.forecast(caller.identity, dataset, body.queries, **_named(body))
     if caller.exact:
         return json_response(encode(forecasted), media_type=EXACT)
     return json_response(forecasted.to_dict())
@@ -160,7 +181,7 @@ async def cancel(statement: str, caller: Caller) -> Response:
 @routes.get(f"{DATASET}/budget", tags=["datasets"], responses=examples.BUDGET)
 async def budget(dataset: str, caller: Caller) -> Response:
     """Tell how much is spent and left: of your own cap; for owners and auditors, of everybody's."""
-    view = await caller.gateway.budget(caller.identity, dataset, door=DOOR)
+    view = await caller.gateway.budget(caller.identity, dataset, interface=INTERFACE)
     if caller.exact:
         return json_response(await asyncio.to_thread(dump_budget, view), media_type=EXACT)
     left = await asyncio.to_thread(lambda: view.questions_left)
@@ -170,14 +191,14 @@ async def budget(dataset: str, caller: Caller) -> Response:
 @routes.get(f"{DATASET}/history", tags=["datasets"], responses=examples.HISTORY)
 async def history(dataset: str, caller: Caller) -> Response:
     """List your charges in order; for owners and auditors, everybody's."""
-    entries = await caller.gateway.history(caller.identity, dataset, door=DOOR)
+    entries = await caller.gateway.history(caller.identity, dataset, interface=INTERFACE)
     return json_response({"history": encode(list(entries))}, media_type=EXACT if caller.exact else JSON)
 
 
 @routes.get(f"{DATASET}/verify", tags=["ledger"], responses=examples.VERIFY)
 async def verify(dataset: str, caller: Caller) -> Response:
     """Check every hash, link, sum and stored release of the ledger. For owners and auditors."""
-    return json_response(asdict(await caller.gateway.verify(caller.identity, dataset, door=DOOR)))
+    return json_response(asdict(await caller.gateway.verify(caller.identity, dataset, interface=INTERFACE)))
 
 
 @routes.get(f"{DATASET}/export", tags=["ledger"], responses=examples.EXPORT)
@@ -192,7 +213,12 @@ def _pages(lines: Iterator[str]) -> Iterator[str]:
         yield "".join(f"{line}\n" for line in page)
 
 
-def _options(body: StatementBody | ForecastBody) -> Mapping[str, Any]:
+def _named(body: StatementBody | ForecastBody | BatchBody) -> dict[str, Any]:
+    """Return the arguments of the gateway that a body gives by name."""
+    return {"interface": INTERFACE, "dialect": body.dialect, **_options(body)}
+
+
+def _options(body: StatementBody | ForecastBody | BatchBody) -> Mapping[str, Any]:
     """Return the options of a body: those of statements, and nothing else that the gateway would take."""
     with pointing_into(getattr(body, "sql", None)):
         require_known(body.options)

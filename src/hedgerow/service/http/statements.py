@@ -1,26 +1,26 @@
-"""Statements that run, by the names that their clients chose, so that each can be cancelled."""
+"""Running statements by the names that their clients chose, so that each can be cancelled."""
 
 import asyncio
 from collections import OrderedDict
 from contextlib import suppress
+from typing import Any
 
 from starlette.requests import Request
 
-from hedgerow.answer import Answer
 from hedgerow.errors import BackendError, HedgerowError, ParameterError
 from hedgerow.service.access.model import Identity
 from hedgerow.service.errors import ServiceError
-from hedgerow.service.gateway import RunningStatement
+from hedgerow.service.gateway import A, RunningStatement
 
 REMEMBERED = 1000
-"""Number of names that are remembered because they were cancelled before their statements arrived."""
+"""Number of remembered names that were cancelled before their statements arrived."""
 
 
 class StatementRegistry:
     """Statements of all clients. A name belongs to one analyst: nobody can cancel another's statement."""
 
     def __init__(self) -> None:
-        self._running: dict[tuple[str, str], RunningStatement] = {}
+        self._running: dict[tuple[str, str], RunningStatement[Any]] = {}
         self._cancelled: OrderedDict[tuple[str, str], None] = OrderedDict()
 
     def reserve(self, identity: Identity, name: str | None) -> None:
@@ -35,9 +35,7 @@ class StatementRegistry:
             del self._cancelled[identity.name, name]
             raise BackendError("The statement was cancelled.", code="cancelled")
 
-    async def answer(
-        self, identity: Identity, name: str | None, statement: RunningStatement, request: Request
-    ) -> Answer:
+    async def answer(self, identity: Identity, name: str | None, statement: RunningStatement[A], request: Request) -> A:
         """Wait for the answer. A client that goes away cancels its statement."""
         if name is not None:
             self._running[identity.name, name] = statement

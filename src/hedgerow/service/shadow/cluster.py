@@ -204,7 +204,7 @@ class Shadow:
         return await self._open(dataset, identity, allowed)
 
     async def describe(self, dataset: str, sql: str, parameter_types: tuple[int, ...] = ()) -> StatementTypes:
-        """Return the types of a statement of a dataset without running it; they are kept. Raises `ShadowError`."""
+        """Return the types of a statement of a dataset, cached, without running it. Raises `ShadowError`."""
         key = (dataset, sql, parameter_types)
         described, generation = self._descriptions.get(key), self._generation
         if described is None:
@@ -408,7 +408,7 @@ class _Administration:
 
 
 def _is_down(error: BackendError) -> bool:
-    """Return True for an error after which it is worth to try again: the server does not answer, or not yet."""
+    """Return True for an error that a retry may overcome: the server does not answer, or not yet."""
     return (isinstance(error, ShadowError) and error.fields.get("C") in DOWN) or error.code == "shadow-unavailable"
 
 
@@ -436,7 +436,7 @@ class OwnersServer:
         self.address = ShadowAddress(path=path, host=host, port=port, tls=tls)
 
     def stop(self) -> None:
-        """Do nothing: it is not ours to stop."""
+        """Do nothing: the owner stops it."""
 
 
 class OwnServer:

@@ -1,4 +1,4 @@
-"""SQL that takes from analysts, in every database of the shadow, what would reach beyond their own session.
+"""SQL that revokes, in every database of the shadow, all rights that reach beyond an analyst's own session.
 
 It runs once in `template1`, from which the database of each dataset is copied. Afterwards an analyst sees the roles,
 databases, sessions and locks that are their own, cannot leave anything behind (large objects, notifications, advisory
@@ -109,7 +109,7 @@ BEGIN
     END LOOP;
 END $harden$
 """
-"""Views and functions of the system that used what was renamed use its replacement."""
+"""System views and functions that used a renamed object use its replacement."""
 
 
 def hardening() -> str:

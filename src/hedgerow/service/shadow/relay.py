@@ -61,7 +61,7 @@ CANCEL_GRACE: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class ShadowAddress:
-    """Where the shadow listens: the path of a Unix socket, or host and port."""
+    """Address of the shadow: the path of a Unix socket, or host and port."""
 
     path: str | None = None
     host: str = "127.0.0.1"

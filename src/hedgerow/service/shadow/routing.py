@@ -1,4 +1,4 @@
-"""Whose statement is it: a private question, one that the shadow answers, or one that is refused.
+"""Routing of statements: to hedgerow, to the shadow, or refused.
 
 The rule is an allow-list. A statement can read a declared table only if it names it, so a query in which no word is the
 name of a declared table goes to the shadow. A query with such a word is parsed; it goes to the shadow only if the tree
@@ -40,13 +40,13 @@ STRINGS: Final = "standard_conforming_strings"
 
 
 class Route(StrEnum):
-    """Where a statement goes."""
+    """Destination of a statement."""
 
     EMPTY = "empty"
     SHADOW = "shadow"
     PRIVATE = "private"
     PROBE = "probe"
-    """A private query whose result is empty by its own words (LIMIT 0, WHERE 1 = 0): only its columns are wanted."""
+    """A private query whose result is always empty (LIMIT 0, WHERE 1 = 0): the client wants only its columns."""
     BUDGET = "budget"
     """A query of `hedgerow.budget`: the shadow answers it once the session has set the values."""
     SETTING = "setting"
@@ -139,7 +139,7 @@ TOOL_HINT: Final = (
 
 
 class Router:
-    """Decides about the statements of one dataset.
+    """Routes the statements of one dataset.
 
     `tables` are the declared tables, as in `db.tables`; `dataset` is the name of the database that clients see.
     """

@@ -186,7 +186,7 @@ def declared_tables(database: Database) -> str:
 
 
 def _shadow_tables(database: Database) -> "list[_ShadowTable]":
-    """Return the tables that have different names in PostgreSQL. One that has not is asked all the same."""
+    """Return one table for each name in PostgreSQL. Further tables of that name are not listed, but can be queried."""
     tables = [_ShadowTable(database, table) for table in database.tables]
     return list({table.full_name: table for table in reversed(tables)}.values())[::-1]
 

@@ -61,7 +61,7 @@ class Command:
 
 
 def read_command(decision: Decision) -> Command:
-    """Return the statement that was decided about. A refused one raises its error."""
+    """Return the routed statement. A refused one raises its error."""
     if decision.error is not None:
         raise decision.error
     plain = Command(CommandKind.THEIRS, decision.text, decision.start, decision.query, decision.start + decision.offset)

@@ -11,17 +11,16 @@ from hedgerow.service.shadow.relay import ShadowSession
 from hedgerow.service.wire import messages
 from hedgerow.service.wire.errors import error_fields
 from hedgerow.service.wire.limits import WireLimits
-from hedgerow.service.wire.messages import ProtocolError, StatementError
-from hedgerow.service.wire.outbox import Outbox
+from hedgerow.service.wire.messages import Outbox, ProtocolError, StatementError
 from hedgerow.service.wire.session import WireSession
 from hedgerow.service.wire.start import Cancel, Login, LoginError, Start, read_first
 
 GOODBYE = {"S": "FATAL", "C": "57P01", "M": "the service is shutting down", "H": "Connect again in a while."}
 WATCH_SECONDS = 1.0
-"""Seconds between two looks at whether the client of a running statement is still there."""
+"""Seconds between two checks that the client of a running statement is still connected."""
 
 LAST_WORDS = 2.0
-"""Seconds for the last message to a client that may have stopped to read."""
+"""Seconds for the last message to a client that may have stopped reading."""
 
 
 class Host(Protocol):
@@ -78,14 +77,14 @@ class WireConnection:
         except (ConnectionError, asyncio.IncompleteReadError, ssl.SSLError):
             pass  # the client has left
         except TimeoutError:
-            await self._last_words({"S": "FATAL", "C": "08006", "M": "the login took too long"})
+            await self._send_last({"S": "FATAL", "C": "08006", "M": "the login took too long"})
         except LoginError as error:
             hint = {"H": error.hint} if error.hint else {}
-            await self._last_words({"S": "FATAL", "C": error.sqlstate, "M": str(error), **hint})
+            await self._send_last({"S": "FATAL", "C": error.sqlstate, "M": str(error), **hint})
         except (ProtocolError, StatementError, HedgerowError) as error:
-            await self._last_words(error_fields(error, severity="FATAL"))
+            await self._send_last(error_fields(error, severity="FATAL"))
         except asyncio.CancelledError:
-            await self._last_words(GOODBYE)
+            await self._send_last(GOODBYE)
         finally:
             await self._close()
 
@@ -131,7 +130,7 @@ class WireConnection:
             watch.cancel()
 
     async def _watch(self, session: WireSession) -> None:
-        """Cancel the statement of a client that has left: while it runs, nobody reads from the connection."""
+        """Cancel the statement if the client has disconnected: while it runs, nobody reads from the connection."""
         while True:
             await asyncio.sleep(WATCH_SECONDS)
             if self._busy and self._reader.at_eof():
@@ -151,10 +150,10 @@ class WireConnection:
                     return
             finally:
                 self._busy = False
-        await self._last_words(GOODBYE)
+        await self._send_last(GOODBYE)
 
-    async def _last_words(self, fields: dict[str, str]) -> None:
-        """Tell the client why the connection ends, if it still listens."""
+    async def _send_last(self, fields: dict[str, str]) -> None:
+        """Send the reason for closing the connection, if the client still reads."""
         with suppress(ConnectionError, TimeoutError, ssl.SSLError, RuntimeError):
             async with asyncio.timeout(LAST_WORDS):
                 self._out.add(messages.error(fields))

@@ -126,7 +126,7 @@ def _timestamptz_from_text(text: str) -> datetime:
 
 
 def _guessed(text: str) -> int | Decimal | str:
-    """Return a value of unknown type as the literal that it looks like."""
+    """Return a value of unknown type by the form of its text: a number, a boolean, a date, or else text."""
     if re.fullmatch(r"-?\d{1,18}", text):
         return int(text)
     return Decimal(text) if re.fullmatch(r"-?\d+\.\d+", text) else text
@@ -259,7 +259,7 @@ BY_ID = {
         UNKNOWN,
     )
 } | {0: UNKNOWN, 26: BIGINT}
-"""Types by object id; 0 is a parameter whose type nobody named."""
+"""Types by object id; 0 is a parameter without a declared type."""
 
 BY_NAME = {
     "integer": BIGINT,

@@ -1,4 +1,4 @@
-"""The listener: accepts connections, knows them all, and ends them when the service stops."""
+"""The listener: accepts connections, keeps track of them, and closes them when the service stops."""
 
 import asyncio
 import hmac
@@ -13,14 +13,13 @@ from hedgerow.service.shadow.cluster import Shadow
 from hedgerow.service.shadow.relay import ShadowSession
 from hedgerow.service.shadow.routing import Router
 from hedgerow.service.wire.connection import WireConnection
-from hedgerow.service.wire.limits import WireLimits
-from hedgerow.service.wire.ours import OurStatements
-from hedgerow.service.wire.outbox import Outbox
-from hedgerow.service.wire.private import DIALECT, PrivateStatements, Shapes
+from hedgerow.service.wire.limits import Throttle, WireLimits
+from hedgerow.service.wire.local_statements import LocalStatements
+from hedgerow.service.wire.messages import Outbox
+from hedgerow.service.wire.private import DIALECT, PrivateStatements, SignatureCache
 from hedgerow.service.wire.session import WireSession
 from hedgerow.service.wire.settings import PREFIX, SessionSettings, read_setting, start_values
 from hedgerow.service.wire.start import Cancel, Login, LoginError, Start
-from hedgerow.service.wire.throttle import Throttle
 from hedgerow.session.database import Database  # noqa: TC001 - the keys of a dictionary
 
 SECRET_BYTES = 4
@@ -51,7 +50,7 @@ class WireListener:
         self._connections: dict[int, WireConnection] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._routers: WeakKeyDictionary[Database, Router] = WeakKeyDictionary()
-        self._shapes = Shapes()
+        self._signatures = SignatureCache()
 
     @property
     def address(self) -> str:
@@ -102,10 +101,10 @@ class WireListener:
         shadow = await self._shadow.session(start.dataset, identity, {**start_values(), **start.settings})
         settings = SessionSettings(shadow, has_timeout="statement_timeout" in start.settings)
         await settings.refresh()
-        private = PrivateStatements(self._gateway, identity, start.dataset, settings, self._shadow, self._shapes)
-        ours = OurStatements(private, settings)
+        private = PrivateStatements(self._gateway, identity, start.dataset, settings, self._shadow, self._signatures)
+        local = LocalStatements(private, settings)
         session = WireSession(
-            outbox, shadow, ours, lambda: self._router(private), maximum_prepared=self.limits.prepared
+            outbox, shadow, local, lambda: self._router(private), maximum_prepared=self.limits.prepared
         )
         return shadow, session
 
@@ -135,7 +134,7 @@ class WireListener:
             del self._connections[process_id]
 
     def _drop_oldest_login(self) -> None:
-        """Close the connection that waits longest for its login, where too many do: silent ones keep nobody out."""
+        """Close the connection that has waited longest for its login if too many wait: silent clients block nobody."""
         waiting = [other for other in self._connections.values() if other.analyst is None]
         if len(waiting) > self.limits.connections:
             waiting[0].abort()

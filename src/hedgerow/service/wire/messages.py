@@ -1,4 +1,4 @@
-"""Messages of the PostgreSQL protocol 3.0: reading those of a client, writing those of a server.
+"""Messages of the PostgreSQL protocol 3.0: reading those of a client, writing and sending those of a server.
 
 A message is a type byte, a length (which counts itself), and a body. The first message of a connection has no type.
 """
@@ -74,7 +74,7 @@ class MessageBody:
         return decoded(part, self._codec)
 
     def value(self) -> bytes | None:
-        """Read a length and so many bytes; None for NULL."""
+        """Read a length and that many bytes; None for NULL."""
         length = self.int32()
         return None if length == -1 else self.take(length)
 
@@ -182,38 +182,38 @@ def message(kind: bytes, body: bytes) -> bytes:
 
 
 def string(text: str, codec: str = "utf-8") -> bytes:
-    """Return a text with its closing zero byte; what the client's encoding lacks is a question mark."""
+    """Return a text with its closing zero byte; characters that the client's encoding lacks become question marks."""
     return text.replace("\0", "").encode(codec, errors="replace") + b"\0"
 
 
 def authentication(code: int, data: bytes = b"") -> bytes:
-    """Return a request of the login, or with code 0 the word that it succeeded."""
+    """Return a login request, or with code 0 the message that the login succeeded."""
     return message(b"R", struct.pack("!I", code) + data)
 
 
 def parameter_status(name: str, value: str) -> bytes:
-    """Return the report of a setting."""
+    """Return ParameterStatus: the name and value of a setting."""
     return message(b"S", string(name) + string(value))
 
 
 def key_data(process_id: int, secret: bytes) -> bytes:
-    """Return what a client needs for a cancel request."""
+    """Return BackendKeyData: the numbers that a client needs for a cancel request."""
     return message(b"K", struct.pack("!I", process_id) + secret)
 
 
 def ready(status: str) -> bytes:
-    """Return the word that the server waits for a statement: "I" idle, "T" in a transaction, "E" in a failed one."""
+    """Return ReadyForQuery: "I" idle, "T" in a transaction, "E" in a failed one."""
     return message(b"Z", status.encode())
 
 
 def negotiate(options: Iterable[str]) -> bytes:
-    """Return the word that the server speaks version 3.0 and knows none of these protocol options."""
+    """Return NegotiateProtocolVersion: the server speaks version 3.0 and supports none of these protocol options."""
     names = [string(name) for name in options]
     return message(b"v", struct.pack("!II", 0, len(names)) + b"".join(names))
 
 
 def command_complete(tag: str) -> bytes:
-    """Return the end of a statement's result."""
+    """Return CommandComplete, the end of a statement's result."""
     return message(b"C", string(tag))
 
 
@@ -255,3 +255,45 @@ def error(fields: Mapping[str, str], codec: str = "utf-8") -> bytes:
 def _fields(fields: Mapping[str, str], codec: str) -> bytes:
     severity = {"V": fields["S"]} if "S" in fields else {}
     return b"".join(name.encode() + string(text, codec) for name, text in {**fields, **severity}.items()) + b"\0"
+
+
+LARGE = 64 * 1024
+"""Number of bytes from which collected messages are sent at once."""
+
+
+class Outbox:
+    """Collects messages; `flush` sends them, and waits a limited time for a slow client."""
+
+    def __init__(self, writer: asyncio.StreamWriter, seconds: float) -> None:
+        self._writer = writer
+        self._seconds = seconds
+        self._parts: list[bytes] = []
+        self._size = 0
+        self.codec = "utf-8"
+        """Python's name of the client's encoding."""
+
+    def add(self, *messages: bytes) -> None:
+        """Collect messages."""
+        self._parts += messages
+        self._size += sum(map(len, messages))
+
+    async def send(self, message: bytes) -> None:
+        """Collect a message, and send all of them if they are many."""
+        self._parts.append(message)
+        self._size += len(message)
+        if self._size > LARGE:
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Send what was collected."""
+        if self._parts:
+            self._writer.write(b"".join(self._parts))
+            self._parts, self._size = [], 0
+        if not self._writer.transport.get_write_buffer_size():
+            return
+        try:
+            async with asyncio.timeout(self._seconds):
+                await self._writer.drain()
+        except TimeoutError:
+            self._writer.transport.abort()
+            raise ConnectionAbortedError("the client has stopped reading") from None

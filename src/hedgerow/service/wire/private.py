@@ -24,7 +24,7 @@ from hedgerow.service.wire.results import ResultColumn, StatementResult, answer_
 from hedgerow.service.wire.settings import SessionSettings
 from hedgerow.session.database import Database
 
-DOOR, DIALECT = "wire", "postgres"
+INTERFACE, DIALECT = "wire", "postgres"
 MAXIMUM_PARAMETERS = 65535
 KEPT = 1000
 """Number of statements of one analyst whose columns and parameter types are kept."""
@@ -33,31 +33,31 @@ PLAN = "QUERY PLAN"
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class StatementSignature:
     """Types of a statement: object ids of its parameters, and its columns (None until they are known)."""
 
     parameters: tuple[int, ...]
     columns: tuple[ResultColumn, ...] | None = None
 
 
-class Shapes:
+class SignatureCache:
     """Types of statements by their text, of each analyst's view on a dataset. A reload makes new views."""
 
     def __init__(self) -> None:
-        self._views: WeakKeyDictionary[Database, OrderedDict[tuple[Any, ...], Shape]] = WeakKeyDictionary()
+        self._views: WeakKeyDictionary[Database, OrderedDict[tuple[Any, ...], StatementSignature]] = WeakKeyDictionary()
 
-    def get(self, view: Database, key: tuple[Any, ...]) -> Shape | None:
-        """Return what is known of a statement."""
-        shapes = self._views.get(view)
-        return None if shapes is None else shapes.get(key)
+    def get(self, view: Database, key: tuple[Any, ...]) -> StatementSignature | None:
+        """Return the known types of a statement."""
+        signatures = self._views.get(view)
+        return None if signatures is None else signatures.get(key)
 
-    def keep(self, view: Database, key: tuple[Any, ...], shape: Shape) -> Shape:
-        """Keep what is known of a statement, and drop what was kept longest."""
-        shapes = self._views.setdefault(view, OrderedDict())
-        shapes[key] = shape
-        while len(shapes) > KEPT:
-            shapes.popitem(last=False)
-        return shape
+    def keep(self, view: Database, key: tuple[Any, ...], signature: StatementSignature) -> StatementSignature:
+        """Keep the types of a statement, and drop the oldest ones."""
+        signatures = self._views.setdefault(view, OrderedDict())
+        signatures[key] = signature
+        while len(signatures) > KEPT:
+            signatures.popitem(last=False)
+        return signature
 
 
 class PrivateStatements:
@@ -70,15 +70,15 @@ class PrivateStatements:
         dataset: str,
         settings: SessionSettings,
         shadow: Shadow,
-        shapes: Shapes,
+        signatures: SignatureCache,
     ) -> None:
         self._gateway = gateway
         self._identity = identity
         self.dataset = dataset
         self._settings = settings
         self._shadow = shadow
-        self._shapes = shapes
-        self._running: RunningStatement | None = None
+        self._signatures = signatures
+        self._running: RunningStatement[Any] | None = None
 
     @property
     def view(self) -> Database:
@@ -92,11 +92,11 @@ class PrivateStatements:
         self._running.cancel()
         return True
 
-    async def parameters(self, query: str, given: Sequence[int]) -> Shape:
+    async def parameters(self, query: str, given: Sequence[int]) -> StatementSignature:
         """Return the types of a statement's parameters: those that the client named, else those the shadow finds."""
         key = query, tuple(given)
-        if (shape := self._shapes.get(self.view, key)) is not None:
-            return shape
+        if (signature := self._signatures.get(self.view, key)) is not None:
+            return signature
         numbers = [int(word.text[1:]) for word in read_words(query) if word.kind is WordKind.PARAMETER]
         number = max(numbers, default=0)
         if number > MAXIMUM_PARAMETERS:
@@ -105,10 +105,10 @@ class PrivateStatements:
         if 0 in types:
             described = await self._types(query, given)
             inferred = (described.parameters if described else ()) + (0,) * number
-            types = tuple(stated or seen for stated, seen in zip(types, inferred, strict=False))
+            types = tuple(named or seen for named, seen in zip(types, inferred, strict=False))
         for type_id in types:
             parameter_type(type_id)
-        return self._shapes.keep(self.view, key, Shape(types))
+        return self._signatures.keep(self.view, key, StatementSignature(types))
 
     async def _types(self, query: str, given: Sequence[int]) -> StatementTypes | None:
         """Return the types as the shadow sees them; None where it cannot read the statement."""
@@ -121,11 +121,13 @@ class PrivateStatements:
         self, query: str, given: Sequence[int], values: Sequence[object] | None, *, probe: bool = False
     ) -> tuple[ResultColumn, ...]:
         """Return the columns of a query. Without values for its parameters, samples of their types stand for them."""
-        shape = await self.parameters(query, given)
-        if shape.columns is None:
-            columns = await self._describe(query, shape.parameters, values, probe=probe)
-            shape = self._shapes.keep(self.view, (query, tuple(given)), Shape(shape.parameters, columns))
-        return shape.columns or ()
+        signature = await self.parameters(query, given)
+        if signature.columns is None:
+            columns = await self._describe(query, signature.parameters, values, probe=probe)
+            signature = self._signatures.keep(
+                self.view, (query, tuple(given)), StatementSignature(signature.parameters, columns)
+            )
+        return signature.columns or ()
 
     async def _describe(
         self, query: str, types: Sequence[int], values: Sequence[object] | None, *, probe: bool
@@ -138,7 +140,7 @@ class PrivateStatements:
         params = values if values is not None else [_sample(type_id, index) for index, type_id in enumerate(types)]
         try:
             described = await self._gateway.describe(
-                self._identity, self.dataset, query, params or None, door=DOOR, dialect=DIALECT
+                self._identity, self.dataset, query, params or None, interface=INTERFACE, dialect=DIALECT
             )
         except HedgerowError:
             if seen is None or not seen.columns or not (probe or (types and values is None)):
@@ -161,7 +163,7 @@ class PrivateStatements:
             self.dataset,
             query,
             list(values) or None,
-            door=DOOR,
+            interface=INTERFACE,
             dialect=DIALECT,
             timeout=settings.timeout,
             **settings.options,
@@ -184,7 +186,7 @@ class PrivateStatements:
             self.dataset,
             query,
             list(values) or None,
-            door=DOOR,
+            interface=INTERFACE,
             dialect=DIALECT,
             **self._settings.options,
         )
@@ -198,23 +200,25 @@ class PrivateStatements:
 
     async def budget(self) -> StatementResult:
         """Return the rows of SHOW hedgerow.budget."""
-        view = await self._gateway.budget(self._identity, self.dataset, door=DOOR)
+        view = await self._gateway.budget(self._identity, self.dataset, interface=INTERFACE)
         return text_rows("hedgerow.budget", str(view).splitlines(), "SHOW")
 
     async def budget_rows(self) -> str:
         """Return the row of the view `hedgerow.budget`, as JSON."""
-        view = await self._gateway.budget(self._identity, self.dataset, door=DOOR)
+        view = await self._gateway.budget(self._identity, self.dataset, interface=INTERFACE)
         return json.dumps([finite(budget_row(view, self._identity.name))])
 
     async def check_option(self, name: str, value: object) -> None:
         """Raise an error if the owner does not allow an option of a question."""
         if name != "bounds":
             option: dict[str, Any] = {name: value}
-            await self._gateway.describe(self._identity, self.dataset, "SELECT 1", door=DOOR, dialect=DIALECT, **option)
+            await self._gateway.describe(
+                self._identity, self.dataset, "SELECT 1", interface=INTERFACE, dialect=DIALECT, **option
+            )
 
 
 def _sample(type_id: int, index: int) -> object:
-    """Return some value of a type; a later parameter has a larger one, as bounds need."""
+    """Return a value of a type; a later parameter gets a larger one, because a lower bound precedes its upper bound."""
     sample = parameter_type(type_id).sample
     if isinstance(sample, bool | str) or not hasattr(sample, "__add__"):
         return sample

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from hedgerow.answer import Answer, caption, notes
+from hedgerow.answer.captions import short_notes
 from hedgerow.answer.plain import rounded_outwards
 from hedgerow.service.wire.formats import FLOAT8, TEXT, WireType, encode
 from hedgerow.service.wire.messages import COPY_DONE, StatementError, copy_out, data_row, message
@@ -87,7 +88,7 @@ def price_notice(answer: Answer) -> dict[str, str]:
     if receipt.id is None and not receipt.reused:
         return {}
     # the notes on single numbers need every interval, which takes long for some: a repeat does without them
-    said = [note.short for note in answer.notes if note.short] if receipt.reused else notes(answer)
+    said = [note.short or "" for note in short_notes(answer)] if receipt.reused else notes(answer)
     price = f"{caption(answer)}; receipt {receipt.id}"
     return {"S": "NOTICE", "C": "00000", "M": price, **({"D": "\n".join(said)} if said else {})}
 

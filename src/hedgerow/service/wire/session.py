@@ -1,6 +1,6 @@
 """One client after its login: the simple and the extended protocol.
 
-Each statement is either ours (a private query, or a command around one) or the shadow's, whose replies are passed on.
+A statement is local (a private query, or a command around one) or goes to the shadow, whose replies are passed on.
 The shadow also keeps transactions and settings: where a private statement fails in a transaction, the shadow's fails.
 """
 
@@ -29,9 +29,16 @@ from hedgerow.service.wire import messages
 from hedgerow.service.wire.commands import Command, CommandKind, read_command
 from hedgerow.service.wire.errors import IN_FAILED_TRANSACTION, error_fields, known, shifted
 from hedgerow.service.wire.formats import decode, parameter_type
-from hedgerow.service.wire.messages import Bind, MessageBody, Parse, ProtocolError, StatementError, expand_formats
-from hedgerow.service.wire.ours import OurStatements
-from hedgerow.service.wire.outbox import Outbox
+from hedgerow.service.wire.local_statements import LocalStatements
+from hedgerow.service.wire.messages import (
+    Bind,
+    MessageBody,
+    Outbox,
+    Parse,
+    ProtocolError,
+    StatementError,
+    expand_formats,
+)
 from hedgerow.service.wire.results import ResultColumn, StatementResult, copy_messages, row_messages
 
 CODECS = {"UTF8": "utf-8", "SQL_ASCII": "utf-8", "LATIN1": "latin-1", "LATIN9": "iso8859-15", "WIN1252": "cp1252"}
@@ -40,7 +47,7 @@ CODECS = {"UTF8": "utf-8", "SQL_ASCII": "utf-8", "LATIN1": "latin-1", "LATIN9": 
 
 @dataclass(slots=True)
 class Prepared:
-    """One of our statements.
+    """A prepared statement that the service answers itself.
 
     Attributes:
         command: The statement.
@@ -59,7 +66,7 @@ class Prepared:
 
 @dataclass(slots=True)
 class Portal:
-    """A statement of ours with values for its parameters; its result once it was executed, and the next row."""
+    """A local statement with values for its parameters; its result once it was executed, and the next row."""
 
     prepared: Prepared
     values: tuple[object, ...]
@@ -69,7 +76,7 @@ class Portal:
 
 
 @dataclass(frozen=True, slots=True)
-class Theirs:
+class ShadowStatement:
     """A statement or portal of the shadow: its text, and whether it reads the view `hedgerow.budget`."""
 
     text: str
@@ -83,7 +90,7 @@ class WireSession:
         self,
         outbox: Outbox,
         shadow: ShadowSession,
-        ours: OurStatements,
+        local: LocalStatements,
         router: Callable[[], Router],
         *,
         maximum_prepared: int,
@@ -91,10 +98,10 @@ class WireSession:
         self._out = outbox
         self._router = router
         self._shadow = shadow
-        self._ours = ours
+        self._local = local
         self._maximum_prepared = maximum_prepared
-        self._statements: dict[str, Prepared | Theirs] = {}
-        self._portals: dict[str, Portal | Theirs] = {}
+        self._statements: dict[str, Prepared | ShadowStatement] = {}
+        self._portals: dict[str, Portal | ShadowStatement] = {}
         self._skipping = False
         self._unsynced = False
         self._in_block = False
@@ -114,12 +121,12 @@ class WireSession:
         return self._shadow.status == "T" or (self._in_block and self._shadow.status == "I")
 
     async def cancel(self) -> None:
-        """Stop the statement that runs now, ours or the shadow's."""
-        if not self._ours.cancel() and self._shadow_runs:
+        """Stop the statement that runs now, local or in the shadow."""
+        if not self._local.cancel() and self._shadow_runs:
             await self._shadow.cancel()
 
     async def handle(self, kind: int, body: bytes) -> bool:
-        """Answer one message; return False when the client says goodbye."""
+        """Answer one message; return False for Terminate."""
         if kind == ord("X"):
             return False
         if kind == ord("S"):
@@ -173,7 +180,7 @@ class WireSession:
         await self._ready()
 
     def _read(self, decision: Decision) -> Command:
-        """Return the statement that was decided about; errors from now on are about it."""
+        """Return the routed statement; errors from now on are about it."""
         self._offset = decision.start + decision.offset
         return read_command(decision)
 
@@ -181,7 +188,7 @@ class WireSession:
         """Run one statement of a text; return False if the shadow refused it."""
         if not await self._claims(command):
             if command.kind is CommandKind.READ_BUDGET and self._shadow.status != "E":
-                await self._ours.publish_budget()
+                await self._local.publish_budget()
             await self._sync_shadow()
             query = frontend(b"Q", messages.string(command.text, self._out.codec))
             return await self._relay(query, until=frozenset({b"Z"}), text=command.text, offset=command.start)
@@ -210,12 +217,12 @@ class WireSession:
         if not await self._claims(command):
             self._statements.pop(message.name, None)
             if await self._relay(frontend(b"P", body), FLUSH, until=PARSED):
-                self._statements[message.name] = Theirs(message.text, command.kind is CommandKind.READ_BUDGET)
+                self._statements[message.name] = ShadowStatement(message.text, command.kind is CommandKind.READ_BUDGET)
             return
         self._require_transaction()
-        types = await self._ours.parameter_types(command, message.types)
+        types = await self._local.parameter_types(command, message.types)
         if not types:
-            await self._ours.columns(command, (), ())  # so that a refusal comes now, as PostgreSQL's does
+            await self._local.columns(command, (), ())  # so that a refusal comes now, as PostgreSQL's does
         self._statements[message.name] = Prepared(command, self._offset, message.types, types)
         self._out.add(messages.PARSE_COMPLETE)
 
@@ -227,7 +234,7 @@ class WireSession:
         if not isinstance(prepared, Prepared):
             self._portals.pop(message.portal, None)
             if await self._relay(frontend(b"B", body), FLUSH, until=BOUND):
-                self._portals[message.portal] = prepared or Theirs("")
+                self._portals[message.portal] = prepared or ShadowStatement("")
             return
         self._require_transaction()
         self._offset = prepared.offset
@@ -251,16 +258,16 @@ class WireSession:
         target = (self._statements if what == "S" else self._portals).get(name)
         if isinstance(target, Prepared):
             self._offset = target.offset
-            columns = await self._ours.columns(target.command, target.given, None)
+            columns = await self._local.columns(target.command, target.given, None)
             target.width = len(columns or ())
             self._out.add(messages.parameter_description([type_id or 25 for type_id in target.types]))
             self._describe_columns(columns, (0,) * len(columns or ()))
         elif isinstance(target, Portal):
             self._offset = target.prepared.offset
-            columns = await self._ours.columns(target.prepared.command, target.prepared.given, target.values)
+            columns = await self._local.columns(target.prepared.command, target.prepared.given, target.values)
             target.prepared.width = len(columns or ())
             self._describe_columns(columns, expand_formats(target.formats, len(columns or ())))
-        elif target is None and what == "P" and (cursor := self._ours.cursor_columns(name)) is not None:
+        elif target is None and what == "P" and (cursor := self._local.cursor_columns(name)) is not None:
             self._describe_columns(cursor, (0,) * len(cursor))  # a declared cursor is a portal
         else:
             await self._relay(frontend(b"D", body), FLUSH, until=DESCRIBED)
@@ -273,7 +280,7 @@ class WireSession:
         if not isinstance(portal, Portal):
             text = portal.text if portal else ""
             if portal is not None and portal.reads_budget:
-                await self._ours.publish_budget()
+                await self._local.publish_budget()
             await self._relay(frontend(b"E", body), FLUSH, until=EXECUTED, text=text)
             return
         self._require_transaction()
@@ -288,9 +295,9 @@ class WireSession:
             await self._rows(portal, portal.result, limit)
 
     async def _require_width(self, portal: Portal) -> None:
-        """Refuse a statement whose columns are others than the client was told, before it is paid for."""
+        """Refuse a statement whose columns differ from those that the client was told, before it is paid for."""
         prepared = portal.prepared
-        columns = await self._ours.columns(prepared.command, prepared.given, portal.values)
+        columns = await self._local.columns(prepared.command, prepared.given, portal.values)
         if prepared.width is not None and prepared.width != len(columns or ()):
             raise StatementError("cached plan must not change result type", "0A000", hint="Prepare it again.")
 
@@ -323,16 +330,16 @@ class WireSession:
     # both
 
     async def _claims(self, command: Command) -> bool:
-        """Return True if a statement is ours."""
+        """Return True if the service answers a statement itself."""
         if command.kind is CommandKind.DEALLOCATE:
             return command.name is not None and isinstance(self._statements.get(command.name), Prepared)
-        return await self._ours.claims(command)
+        return await self._local.claims(command)
 
     async def _run(self, command: Command, given: Sequence[int], values: Sequence[object]) -> StatementResult:
         if command.kind is CommandKind.DEALLOCATE:
             self._statements.pop(command.name or "", None)
             return StatementResult("DEALLOCATE")
-        return await self._ours.run(command, given, values, in_transaction=self.in_transaction)
+        return await self._local.run(command, given, values, in_transaction=self.in_transaction)
 
     async def _copy(self, result: StatementResult, command: Command) -> None:
         for message in copy_messages(result, command.options, self._out.codec):
@@ -373,7 +380,8 @@ class WireSession:
                 elif kind == b"C":
                     self._note(payload[:-1].decode(), text)
                 elif kind == b"S":
-                    self._choose_codec()
+                    name = self._shadow.parameters.get("client_encoding", "UTF8").upper()
+                    self._out.codec = CODECS.get(name, "utf-8")
                 await self._out.send(reply)
         finally:
             self._shadow_runs = False
@@ -382,22 +390,20 @@ class WireSession:
         return succeeded
 
     def _note(self, tag: str, text: str) -> None:
-        """Learn from the end of a shadow's statement what changed in the session."""
-        self._ours.settings.note(tag, text)
+        """Update the state of the session from the command tag of a shadow's statement."""
+        self._local.settings.note(tag, text)
         if tag in {"BEGIN", "START TRANSACTION"}:
             self._in_block = True
         elif tag in {"DEALLOCATE ALL", "DISCARD ALL"}:
-            self._statements = {name: kept for name, kept in self._statements.items() if isinstance(kept, Theirs)}
+            self._statements = {
+                name: kept for name, kept in self._statements.items() if isinstance(kept, ShadowStatement)
+            }
         if tag in {"CLOSE CURSOR ALL", "DISCARD ALL"}:
-            self._ours.close_cursors(hold=False)
-
-    def _choose_codec(self) -> None:
-        name = self._shadow.parameters.get("client_encoding", "UTF8").upper()
-        self._out.codec = CODECS.get(name, "utf-8")
+            self._local.close_cursors(hold=False)
 
     async def _fail(self, error: Exception) -> None:
         """Report an error, and let the transaction fail."""
-        fields = error_fields(known(error, self._ours.log), self._offset)
+        fields = error_fields(known(error, self._local.log), self._offset)
         self._out.add(messages.error(fields, self._out.codec))
         if self.in_transaction and not self._shadow.closed:
             broken = frontend(b"P", b"\0" + zero_ended("failed") + b"\0\0")
@@ -406,7 +412,7 @@ class WireSession:
                 pass
 
     async def _ready(self) -> None:
-        """Say that the next statement may come, after the shadow has said so where it was asked anything."""
+        """Send ReadyForQuery, after the shadow has sent its own if it was asked anything."""
         await self._sync_shadow()
         self._settle()
         self._out.add(messages.ready(self._shadow.status))
@@ -414,22 +420,22 @@ class WireSession:
 
     async def _sync_shadow(self) -> None:
         """End the implicit transaction that messages of the extended protocol have begun in the shadow."""
-        if (self._unsynced or self._ours.settings.unsynced) and not self._shadow.closed:
+        if (self._unsynced or self._local.settings.unsynced) and not self._shadow.closed:
             async for kind, payload in self._shadow.ask(SYNC):
                 if kind in {b"S", b"N"}:
                     self._out.add(messages.message(kind, payload))
-            self._unsynced = self._ours.settings.unsynced = False
+            self._unsynced = self._local.settings.unsynced = False
 
     def _settle(self) -> None:
-        """Drop what ends with a transaction."""
+        """Close the cursors and portals that end with a transaction."""
         self._in_block = False
         if self._shadow.status == "I":
             self._portals.clear()
-            self._ours.close_cursors(hold=True)
+            self._local.close_cursors(hold=True)
 
 
 def _target(body: bytes, codec: str) -> tuple[str, str]:
-    """Return what a Describe or Close means: "S" or "P", and a name."""
+    """Return the target of a Describe or Close: "S" or "P", and a name."""
     reader = MessageBody(body, codec)
     what, name = reader.take(1).decode("latin-1"), reader.string()
     reader.end()

@@ -55,12 +55,12 @@ def _bounds(value: str) -> object:
 class WireSetting:
     """One setting: how its text is read, and an example of a value.
 
-    `ours` is True for what the wire does with an answer, False for an option of the question.
+    `presentation` is True for a setting of how an answer is sent, False for an option of the question.
     """
 
     read: Callable[[str], Any]
     example: str
-    ours: bool = False
+    presentation: bool = False
 
 
 SETTINGS: Mapping[str, WireSetting] = {
@@ -77,8 +77,9 @@ SETTINGS: Mapping[str, WireSetting] = {
     "moments": WireSetting(str, "lambda"),
     "distinct": WireSetting(str, "auto"),
     "reuse": WireSetting(_flag, "off"),
-    "intervals": WireSetting(_flag, "on", ours=True),
-    "notices": WireSetting(_flag, "off", ours=True),
+    "nonnegative": WireSetting(_flag, "on"),
+    "intervals": WireSetting(_flag, "on", presentation=True),
+    "notices": WireSetting(_flag, "off", presentation=True),
 }
 """Every setting, by its name without the prefix. An empty value stands for the catalog's default."""
 
@@ -177,7 +178,7 @@ class SessionSettings:
         self._values = {name: (value or b"").decode() for name, value in zip(names, row, strict=True)}
         given = {name: value for name, value in self._values.items() if value and name in SETTINGS}
         read = {name: read_setting(name, value) for name, value in given.items()}
-        self.options = {name: value for name, value in read.items() if not SETTINGS[name].ours}
+        self.options = {name: value for name, value in read.items() if not SETTINGS[name].presentation}
         self.intervals = bool(read.get("intervals", False))
         self.notices = bool(read.get("notices", True)) and self._values["client_min_messages"] not in QUIET
         if self._first_timeout is None:

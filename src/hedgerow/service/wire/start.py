@@ -8,10 +8,17 @@ from dataclasses import dataclass
 
 from hedgerow.service.access.model import AccessStore, Identity
 from hedgerow.service.wire import messages
-from hedgerow.service.wire.messages import CANCEL_CODE, GSS_CODE, PROTOCOL_MAJOR, TLS_CODE, MessageBody, ProtocolError
-from hedgerow.service.wire.outbox import Outbox
+from hedgerow.service.wire.limits import Throttle
+from hedgerow.service.wire.messages import (
+    CANCEL_CODE,
+    GSS_CODE,
+    PROTOCOL_MAJOR,
+    TLS_CODE,
+    MessageBody,
+    Outbox,
+    ProtocolError,
+)
 from hedgerow.service.wire.scram import PLAIN, PLUS, ScramError, ScramExchange, Verifiers, certificate_hash
-from hedgerow.service.wire.throttle import Throttle
 
 LONGEST_START = 10_000
 """Number of bytes of a message before the login."""
@@ -72,7 +79,7 @@ async def read_first(
 
 
 async def _start_tls(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, tls: ssl.SSLContext) -> None:
-    """Encrypt the connection. What came before that in plain text must not be taken for part of it (CVE-2021-23222)."""
+    """Encrypt the connection. Plain bytes that arrived before must not be treated as encrypted (CVE-2021-23222)."""
     if reader._buffer:  # type: ignore[attr-defined]  # noqa: SLF001 - no public method tells
         raise ProtocolError("received unencrypted data after SSL request")
     await writer.start_tls(tls)
@@ -111,7 +118,7 @@ def read_options(text: str) -> dict[str, str]:
 
 
 class Login:
-    """Checks names and passwords with SCRAM-SHA-256. No other method is offered. `report` hears of each refusal."""
+    """Checks names and passwords with SCRAM-SHA-256. No other method is offered. Each refusal calls `report`."""
 
     def __init__(self, access: AccessStore, throttle: Throttle, report: Callable[[], None]) -> None:
         self._access = access
@@ -122,7 +129,7 @@ class Login:
     async def identify(
         self, user: str, reader: asyncio.StreamReader, outbox: Outbox, address: str, tls: ssl.SSLContext | None
     ) -> Identity:
-        """Return who has proved to be `user`.
+        """Return the identity of `user`, once the client has proved it.
 
         An unknown name, a wrong password and a broken exchange are refused in the same words.
         """
@@ -136,20 +143,20 @@ class Login:
             self._report()
             raise _refused(user) from None
         account = await asyncio.to_thread(self._access.account, user)
-        if account is None:  # removed in this very moment
+        if account is None:  # removed during the login
             raise _refused(user)
         self._throttle.succeeded(address, user)
         outbox.add(messages.authentication(0))
         return account.identity
 
     async def _exchange(self, user: str, reader: asyncio.StreamReader, outbox: Outbox, binding: bytes | None) -> None:
-        offered = [PLAIN] if binding is None else [PLUS, PLAIN]
-        outbox.add(messages.authentication(10, b"".join(messages.string(name) for name in offered) + b"\0"))
+        mechanisms = [PLAIN] if binding is None else [PLUS, PLAIN]
+        outbox.add(messages.authentication(10, b"".join(messages.string(name) for name in mechanisms) + b"\0"))
         await outbox.flush()
         verifier = await asyncio.to_thread(self._verifiers.of, user)
         body = MessageBody(await _password(reader))
         mechanism = body.string()
-        if mechanism not in offered:
+        if mechanism not in mechanisms:
             raise ScramError("client selected an invalid SASL authentication mechanism")
         exchange = ScramExchange(verifier, mechanism, binding)
         outbox.add(messages.authentication(11, exchange.first(body.value() or b"")))

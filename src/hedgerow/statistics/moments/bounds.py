@@ -31,7 +31,7 @@ def variance_bounds(moments: Moments, beta: float, *, sample: bool = False) -> B
     Args:
         moments: With the count, the sum and the sum of squares of the first column.
         beta: How often the exact variance may lie outside.
-        sample: True for the variance with n - 1 in the denominator, which two rows at both ends can bring to two.
+        sample: True for the variance with n - 1 in the denominator, which is at most two (two rows, one at each end).
 
     Example:
         >>> from hedgerow.distributions import Gaussian
@@ -108,7 +108,7 @@ def r2_bounds(moments: Moments, beta: float) -> Bounds:
 
 
 def _bounds(moments: Moments, beta: float, find: Callable[[Moments], Range], support: tuple[float, float]) -> Bounds:
-    """The range of all groups, some at a time, cut to the support."""
+    """Return the range of each group, clipped to the support; groups are computed in batches."""
     check_beta(beta)
     groups = len(moments.count)
     if not groups:

@@ -3,12 +3,13 @@
 Estimates of variances, covariances, correlations and regression lines from noisy moments, in centred units.
 
 Everything here is arithmetic on what was released. The noise has a small systematic effect on a quotient of noisy
-sums; where the count is clear of it, that effect is known well enough to be taken off.
+sums; where the count is large enough, that effect is known well enough to be subtracted.
 
 How much a release errs, known before it is made: mean squared errors to first order, as constants.
 
-Times sigma^2 / n^2, with sigma the standard deviation of the noise in one coordinate and n the number of rows, they are
-the mean squared errors for columns of range one; for other columns they grow with the squares of the statistic's units.
+Multiplied by sigma^2 / n^2, with sigma the standard deviation of the noise in one coordinate and n the number of
+rows, they are the mean squared errors for columns of range one; for other columns they grow with the squares of the
+statistic's units.
 """
 
 from dataclasses import dataclass
@@ -38,7 +39,7 @@ CORRECTED_FROM = 10.0
 
 
 def var_pop(moments: Moments) -> Floats:
-    """The variance of the first column, cut to what its mean allows; exchange the columns for that of the second.
+    """Variance of the first column, clipped to the largest variance at its mean; swap the columns for the second.
 
     Example:
         >>> from hedgerow.distributions import Gaussian
@@ -67,9 +68,9 @@ def stddev_samp(moments: Moments) -> Floats:
 
 
 def covar_pop(moments: Moments) -> Floats:
-    """The covariance, cut by Cauchy and Schwarz: with the variances if known, else with the largest possible."""
+    """Covariance, clipped by the Cauchy-Schwarz inequality with the known or the largest possible variances."""
     moments.require(PRODUCT)
-    limit = np.sqrt(np.prod([_largest_variance(moments, each) for each in (0, 1)], axis=0))
+    limit = np.sqrt(np.prod([_largest_variance(moments, column) for column in (0, 1)], axis=0))
     return np.clip(corrected(moments, COVARIANCE), -limit, limit)
 
 
@@ -79,7 +80,7 @@ def covar_samp(moments: Moments) -> Floats:
 
 
 def corr(moments: Moments) -> Floats:
-    """The correlation; nan where the estimate of a variance is below the standard deviation of its own noise."""
+    """Correlation; NaN where the estimate of a variance is below the standard deviation of its own noise."""
     first, second = var_pop(moments), var_pop(moments.exchanged())
     clear = is_clear(moments, VAR_FIRST) & is_clear(moments, VAR_SECOND)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -117,9 +118,9 @@ def corrected(moments: Moments, form: Form) -> Floats:
 
 
 def is_clear(moments: Moments, form: Form, times: float = 1.0) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """True if a central moment is at least so many standard deviations of its own noise, to first order."""
+    """True if a central moment is at least this many standard deviations of its own noise, to first order."""
     value = np.maximum(corrected(moments, form), 0.0)
-    noise = moments.spread(gradient(moments, form, value))
+    noise = moments.noise_stddev(gradient(moments, form, value))
     return np.asarray((value >= times * noise) & (value > 0))
 
 
@@ -137,7 +138,7 @@ def _largest_variance(moments: Moments, column: int) -> Floats:
 
 
 def variance_constant(family: Family, mean: Floats, variance: Floats) -> Floats:
-    """For the variance of the first column, whose mean and variance these are when its range is [0, 1].
+    """Constant for the variance of the first column, from its mean and variance when its range is [0, 1].
 
     Example:
         >>> from hedgerow.statistics.moments.families import lambda_family
@@ -149,21 +150,21 @@ def variance_constant(family: Family, mean: Floats, variance: Floats) -> Floats:
 
 
 def covariance_constant(family: Family, means: tuple[Floats, Floats], covariance: Floats) -> Floats:
-    """For the covariance of two columns with these means and covariance when their ranges are [0, 1].
+    """Constant for the covariance of two columns, from their means and covariance when their ranges are [0, 1].
 
     Example:
         >>> from hedgerow.statistics.moments.families import BILINEAR
         >>> covariance_constant(BILINEAR, (np.array([0.5]), np.array([0.5])), np.array([0.0])).tolist()
         [0.25]
     """
-    first, second = (2 * np.asarray(each, dtype=float) - 1 for each in means)
+    first, second = (2 * np.asarray(mean, dtype=float) - 1 for mean in means)
     return _constant(family, COVARIANCE, (first, second), covariance)
 
 
 def _constant(family: Family, form: Form, means: tuple[Floats, Floats], value: Floats) -> Floats:
     gradient = around(form, *means)
     gradient[0] -= 4 * np.asarray(value, dtype=float)
-    places = [MOMENTS.index(each) for each in family.moments]
+    places = [MOMENTS.index(moment) for moment in family.moments]
     noise = unit_covariance(family)
     return np.asarray(np.einsum("ig,ij,jg->g", gradient[places], noise, gradient[places]) / 16)
 
@@ -201,8 +202,8 @@ class Scale:
 
         Example:
             >>> ages = ScaledColumn(middle=60.0, half=60.0)
-            >>> found = variance_scale(ages).bounds(Bounds.of(np.array([0.25]), np.array([0.5])))
-            >>> found.lower.tolist(), found.upper.tolist()
+            >>> bounds = variance_scale(ages).bounds(Bounds.of(np.array([0.25]), np.array([0.5])))
+            >>> bounds.lower.tolist(), bounds.upper.tolist()
             ([900.0], [1800.0])
         """
         return Bounds(self.values(centred.lower), self.values(centred.upper), centred.statuses)

@@ -10,8 +10,8 @@ How far one row can move the coordinates of a family, proved in exact arithmetic
 
 A polynomial on a box is a weighted mean of its Bernstein coefficients there: the weights are non-negative and add
 up to one. So it is nowhere larger than the largest coefficient, and at the corners of the box it equals one of
-them. The square of values is cut into boxes, and all of it is computed in fractions: what comes out is a bound
-without rounding, and the maximum itself where the largest coefficient belongs to a corner.
+them. The square of values is cut into boxes, and all of it is computed in fractions: the result is a bound without
+rounding, and the maximum itself where the largest coefficient belongs to a corner.
 """
 
 from collections.abc import Iterator, Sequence
@@ -52,20 +52,20 @@ class Family:
     @classmethod
     def of(cls, name: str, monomials: Sequence[Monomial], rows: Sequence[Sequence[Fraction | int]]) -> "Family":
         """A family from rational coefficients, over the least common denominator."""
-        exact = [[Fraction(each) for each in row] for row in rows]
-        denominator = lcm(*(each.denominator for row in exact for each in row))
-        whole = tuple(tuple(int(each * denominator) for each in row) for row in exact)
+        exact = [[Fraction(entry) for entry in row] for row in rows]
+        denominator = lcm(*(entry.denominator for row in exact for entry in row))
+        whole = tuple(tuple(int(entry * denominator) for entry in row) for row in exact)
         return cls(name, tuple(monomials), whole, denominator)
 
     @property
     def matrix(self) -> Matrix:
         """The coefficients as fractions."""
-        return tuple(tuple(Fraction(each, self.denominator) for each in row) for row in self.rows)
+        return tuple(tuple(Fraction(entry, self.denominator) for entry in row) for row in self.rows)
 
     @property
     def moments(self) -> tuple[Monomial, ...]:
         """The monomials up to the second order, in the order of `MOMENTS`."""
-        return tuple(each for each in MOMENTS if each in self.monomials)
+        return tuple(moment for moment in MOMENTS if moment in self.monomials)
 
     def at(self, z: Fraction, w: Fraction = Fraction(0)) -> tuple[Fraction, ...]:
         """Return what one row with these values adds to the coordinates.
@@ -79,8 +79,8 @@ class Family:
         return tuple(sum((c * x for c, x in zip(row, powers, strict=True)), Fraction(0)) for row in self.matrix)
 
     def scaled(self, factor: Fraction) -> "Family":
-        """The same coordinates, all larger or smaller; with the same noise, one row then shows more or less."""
-        return Family.of(self.name, self.monomials, [[each * factor for each in row] for row in self.matrix])
+        """The same coordinates times a factor; with the same noise, the effect of one row grows by that factor."""
+        return Family.of(self.name, self.monomials, [[entry * factor for entry in row] for row in self.matrix])
 
 
 def inverse(family: Family) -> Matrix:
@@ -92,12 +92,12 @@ def inverse(family: Family) -> Matrix:
         [['1', '1', '1'], ['-1', '0', '1'], ['1', '-1', '1']]
     """
     solved = _inverted([list(row) for row in family.matrix])
-    return tuple(tuple(solved[family.monomials.index(each)]) for each in family.moments)
+    return tuple(tuple(solved[family.monomials.index(moment)]) for moment in family.moments)
 
 
 def mixing(family: Family) -> Floats:
-    """`inverse` in floats: how much of each coordinate's noise ends up in each moment."""
-    return np.array([[float(each) for each in row] for row in inverse(family)])
+    """`inverse` in floats: the weight of each coordinate's noise in each moment."""
+    return np.array([[float(entry) for entry in row] for row in inverse(family)])
 
 
 def unit_covariance(family: Family) -> Floats:
@@ -113,7 +113,7 @@ def unit_covariance(family: Family) -> Floats:
 
 
 def _inverted(matrix: list[list[Fraction]]) -> list[list[Fraction]]:
-    """Gauss and Jordan's elimination; exact, so any pivot but zero will do."""
+    """Gauss-Jordan elimination; it is exact, so any nonzero pivot is sufficient."""
     size = len(matrix)
     work = [[*row, *(Fraction(i == j) for j in range(size))] for i, row in enumerate(matrix)]
     for k in range(size):
@@ -121,7 +121,7 @@ def _inverted(matrix: list[list[Fraction]]) -> list[list[Fraction]]:
         if pivot is None:
             raise InternalError("A family of moments has dependent coordinates, so the moments cannot be told apart.")
         work[k], work[pivot] = work[pivot], work[k]
-        work[k] = [each / work[k][k] for each in work[k]]
+        work[k] = [entry / work[k][k] for entry in work[k]]
         for i in range(size):
             if i != k and work[i][k]:
                 factor = work[i][k]
@@ -204,7 +204,7 @@ def _corners() -> Family:
 
 
 def _tensor() -> Family:
-    """All products of a Bernstein coordinate of the one column and one of the other."""
+    """Return all products of a Bernstein coordinate of one column and one of the other."""
     single = _bernstein().matrix
     monomials = list(product(range(3), range(3)))
     return Family.of("tensor", monomials, [[a[i] * b[j] for i, j in monomials] for a, b in product(single, single)])
@@ -256,7 +256,7 @@ Box = tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]]
 
 
 def largest_norm_squared(family: Family, pieces: int = 2) -> Fraction:
-    """No row moves the coordinates by more than the square root of this, in the Euclidean norm.
+    """Square of the largest Euclidean norm by which one row moves the coordinates.
 
     Privacy: rows add up, so by the triangle inequality r rows of one unit in each of C groups move the release
     by at most r sqrt(C) times that norm. Gaussian noise is calibrated to it.
@@ -270,12 +270,12 @@ def largest_norm_squared(family: Family, pieces: int = 2) -> Fraction:
         >>> print(largest_norm_squared(BERNSTEIN))
         1
     """
-    squares = _sum([_times(each, each) for each in _coordinates(family)])
-    return max(each for box in _boxes(family, pieces) for each in _bernstein_coefficients(squares, box).values())
+    squares = _sum([_times(polynomial, polynomial) for polynomial in _coordinates(family)])
+    return max(value for box in _boxes(family, pieces) for value in _bernstein_coefficients(squares, box).values())
 
 
 def largest_absolute_norm(family: Family, pieces: int = 8) -> Fraction:
-    """No row moves the coordinates by more than this in all, each without its sign.
+    """Largest sum of absolute values by which one row moves the coordinates.
 
     At every point the sum of |p_i| is at most the weighted mean of the sums of |coefficient|.
 
@@ -292,7 +292,7 @@ def largest_absolute_norm(family: Family, pieces: int = 8) -> Fraction:
     """
     largest = Fraction(0)
     for box in _boxes(family, pieces):
-        parts = [_bernstein_coefficients(each, box, _degrees(family)) for each in _coordinates(family)]
+        parts = [_bernstein_coefficients(polynomial, box, _degrees(family)) for polynomial in _coordinates(family)]
         largest = max(largest, *(sum((abs(part[k]) for part in parts), Fraction(0)) for k in parts[0]))
     return largest
 

@@ -58,10 +58,10 @@ class Moments:
             mixing: A row for each of them, a column for each independent noise: its coefficient.
             noise: The law of each noise.
         """
-        places = [MOMENTS.index(each) for each in monomials]
-        whole = [np.zeros((len(MOMENTS), np.shape(each)[1])) for each in (sums, mixing)]
+        places = [MOMENTS.index(moment) for moment in monomials]
+        whole = [np.zeros((len(MOMENTS), np.shape(matrix)[1])) for matrix in (sums, mixing)]
         whole[0][places], whole[1][places] = sums, mixing
-        return cls(tuple(each for each in MOMENTS if each in monomials), whole[0], whole[1], noise)
+        return cls(tuple(moment for moment in MOMENTS if moment in monomials), whole[0], whole[1], noise)
 
     def groups(self, which: NDArray[np.bool_] | slice) -> "Moments":
         """The moments of some of the groups."""
@@ -69,15 +69,15 @@ class Moments:
 
     def only(self, monomials: Iterable[Monomial]) -> "Moments":
         """A selection of the moments."""
-        kept = tuple(each for each in MOMENTS if each in set(monomials))
+        kept = tuple(moment for moment in MOMENTS if moment in set(monomials))
         self.require(kept)
-        keep = np.array([[float(each in kept)] for each in MOMENTS])
+        keep = np.array([[float(moment in kept)] for moment in MOMENTS])
         return Moments(kept, self.sums * keep, self.mixing * keep, self.noise)
 
     def exchanged(self) -> "Moments":
         """The moments with both columns exchanged."""
         order = [MOMENTS.index((j, i)) for i, j in MOMENTS]
-        known = tuple(each for each in MOMENTS if each[::-1] in self.known)
+        known = tuple(moment for moment in MOMENTS if moment[::-1] in self.known)
         return Moments(known, self.sums[order], self.mixing[order], self.noise)
 
     def require(self, monomials: Iterable[Monomial]) -> None:
@@ -116,7 +116,7 @@ class Moments:
         """Covariance of the noise in the moments."""
         return np.asarray(self.sigma**2 * (self.mixing @ self.mixing.T))
 
-    def spread(self, gradient: Floats) -> Floats:
+    def noise_stddev(self, gradient: Floats) -> Floats:
         """The standard deviation of the noise in `gradient` times the moments, for a gradient per group."""
         return np.asarray(np.sqrt(np.maximum(np.einsum("ig,ij,jg->g", gradient, self.covariance, gradient), 0.0)))
 

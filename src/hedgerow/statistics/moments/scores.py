@@ -12,14 +12,22 @@ interval is as long as the first-order one, and in small groups it still holds.
 
 The union is taken over a grid. Between its points the ends are at most as far from the nearest ones as their second
 differences say, and twice that is added.
+
+The half widths are those of weighted sums of equal noises, for many weightings at once. A weighted sum of Laplace
+noises with different scales b_i lies farther than t from zero with probability sum w_i exp(-t / b_i), where w_i is the
+product of b_i^2 / (b_i^2 - b_j^2) over all other j. Equal scales are pushed apart by a few per cent, always upwards:
+larger scales can only make the tail larger, so the result is never too short.
 """
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from hedgerow.distributions import Gaussian, Noise
+from hedgerow.error_bars.intervals.noise_sums import lattice_slack
+from hedgerow.special import ndtri
 from hedgerow.statistics.moments.families import MOMENTS, Floats
-from hedgerow.statistics.moments.half_widths import half_widths
 from hedgerow.statistics.moments.noisy import COVARIANCE, VAR_FIRST, VAR_SECOND, Moments, around
 
 Range = tuple[Floats, Floats]
@@ -114,14 +122,14 @@ def mean_range(moments: Moments, beta: float, column: int) -> Range:
 def root_range(
     moments: Moments, numerator: Coefficients, denominator: Coefficients, beta: float, *, less: float = 0.0
 ) -> Range:
-    """All t for which numerator - t denominator is within its noise; unbounded where the denominator may be zero.
+    """Return all t with numerator - t denominator within its noise; unbounded where the denominator may be zero.
 
     Args:
         moments: The noisy moments.
         numerator: Coefficients of the six moments, a column per group; axes between are a grid.
         denominator: Likewise.
         beta: How often the exact quotient may lie outside.
-        less: A constant that the denominator is less than its linear form.
+        less: A constant that is subtracted from the linear form of the denominator.
 
     The half width h(t) of the noise is a norm of the coefficients, so it is convex in t. At the estimate t0 it is h0,
     and |t - t0| <= h0 / (denominator - half width of the denominator). From there chords lead closer to the end, and
@@ -129,12 +137,14 @@ def root_range(
     """
     top = np.einsum("i...g,ig->...g", numerator, moments.sums)
     bottom = np.einsum("i...g,ig->...g", denominator, moments.sums) - less
-    above, below = (np.moveaxis(np.tensordot(moments.mixing.T, c, 1), 0, -1) for c in (numerator, denominator))
+    mixed_numerator, mixed_denominator = (
+        np.moveaxis(np.tensordot(moments.mixing.T, c, 1), 0, -1) for c in (numerator, denominator)
+    )
 
     def half(t: Floats, start: Floats | None = None) -> Floats:
-        return half_widths(above - t[..., None] * below, moments.noise, beta, start=start)
+        return half_widths(mixed_numerator - t[..., None] * mixed_denominator, moments.noise, beta, start=start)
 
-    reach = np.broadcast_to(half_widths(below, moments.noise, beta), bottom.shape)
+    reach = np.broadcast_to(half_widths(mixed_denominator, moments.noise, beta), bottom.shape)
     clear = bottom > reach
     safe, reach = np.where(clear, bottom, 1.0), np.where(clear, reach, 0.0)
     middle = np.where(clear, top / safe, 0.0)
@@ -209,3 +219,62 @@ def _grids(sides: Sequence[Range]) -> list[Floats]:
         along = points.reshape(*(-1 if axis == k else 1 for k in range(len(sides))), 1)
         grids.append(lower + (upper - lower) * along)
     return [np.ascontiguousarray(grid) for grid in np.broadcast_arrays(*grids)]
+
+
+GAP = 0.02
+"""Minimum relative distance between two scales: the weights stay small enough that nothing cancels."""
+SMALLEST = 1e-3
+"""Scales are at least this share of the largest."""
+FIRST_STEPS, LATER_STEPS = 6, 2
+
+
+def half_widths(weights: Floats, noise: Noise, beta: float, *, start: Floats | None = None) -> Floats:
+    """The distance that sum weights_i X_i exceeds with probability at most `beta`, over the last axis of `weights`.
+
+    Exact for Gaussian noise; for Laplace noise at most a few per cent too long.
+
+    Args:
+        weights: The coefficients of independent noises in the last axis.
+        noise: The law of each of them.
+        beta: How often the sum may stray farther.
+        start: A distance that is known to be long enough, if there is one, which saves time.
+
+    Example:
+        >>> from hedgerow.distributions import Laplace
+        >>> half_widths(np.array([[1.0, 0.0], [1.0, 1.0]]), Gaussian(10.0), 0.05).round(2).tolist()
+        [19.6, 27.72]
+        >>> half_widths(np.array([[1.0, 0.0], [1.0, 0.5]]), Laplace(1.0), 0.05).round(2).tolist()
+        [3.0, 3.27]
+    """
+    sizes = np.abs(weights)
+    if isinstance(noise, Gaussian):
+        return np.asarray(-ndtri(beta / 2) * noise.sigma * np.sqrt(np.square(sizes).sum(axis=-1)))
+    scales = _apart(np.ascontiguousarray(np.moveaxis(sizes, -1, 0)) * noise.scale)
+    squares, shares = np.square(scales), np.ones_like(scales)
+    for i in range(len(scales)):
+        for j in range(i + 1, len(scales)):
+            difference = squares[i] - squares[j]
+            shares[i] *= squares[i] / difference
+            shares[j] *= squares[j] / -difference
+    largest = scales[0]
+    distance = -largest * math.log(beta) if start is None else start
+    slower = 1.0 / largest - 1.0 / scales
+    # The logarithm of the tail is concave in the distance, so every step of Newton's method ends beyond the root.
+    for _ in range(FIRST_STEPS if start is None else LATER_STEPS):
+        terms = shares * np.exp(distance * slower)
+        tail, density = terms.sum(axis=0), (terms / scales).sum(axis=0)
+        excess = np.log(tail) - distance / largest - math.log(beta)
+        distance = distance + excess * tail / density
+    return np.asarray(distance + lattice_slack(noise) * sizes.sum(axis=-1))
+
+
+def _apart(scales: Floats) -> Floats:
+    """The scales, along the first axis, from the largest to the smallest, each as large as given or larger.
+
+    None is closer to the next than the gap.
+    """
+    rising = np.sort(scales, axis=0)
+    rising = np.maximum(rising, SMALLEST * np.maximum(rising[-1:], 1e-300))
+    for i in range(1, len(rising)):
+        rising[i] = np.maximum(rising[i], rising[i - 1] * (1 + GAP))
+    return rising[::-1]

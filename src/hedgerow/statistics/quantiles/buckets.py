@@ -13,7 +13,7 @@ from hedgerow.errors import InternalError
 BUCKETS = 1024
 """Default maximum number of buckets if there may be many groups."""
 BUCKETS_OF_ONE_GROUP = 16_384
-"""Where there is one group only: `benchmarks/quantiles.py` measures what finer grids bring and take."""
+"""The number for a single group: `benchmarks/quantiles.py` measures what finer grids bring and take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Buckets:
         return (self.high - self.low) // self.width + 1
 
     def number(self, point: int) -> int:
-        """In which bucket a grid point lies; what is beyond the range lies in the nearest."""
+        """Return the bucket of a grid point; a point beyond the range is in the nearest one."""
         return (min(max(point, self.low), self.high) - self.low) // self.width
 
     def first(self, number: int) -> int:

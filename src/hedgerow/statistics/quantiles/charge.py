@@ -4,11 +4,10 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from scipy.special import log_ndtr
-
 from hedgerow.accounting import bounded_range_mu
 from hedgerow.accounting.events import SLOPE_SQUARED
 from hedgerow.errors import InternalError
+from hedgerow.special import log_ndtr
 
 SLACK = 1 + Fraction(1, 10**9)
 """Factor that covers the float error of a computed mu squared."""
@@ -122,7 +121,7 @@ def joint_range(quantiles: Sequence[Fraction]) -> Fraction:
 
 
 def _ranges(quantiles: Sequence[Fraction]) -> list[tuple[Fraction, Fraction]]:
-    """By quantile, ascending, the range that an owner causes all of whose rows lie above it, or at and below it."""
+    """Return, by ascending quantile, the range caused by an owner with all rows above it, or at and below it."""
     shares = [(quantile, max(quantile, 1 - quantile)) for quantile in sorted(quantiles)]
     return [((larger + q) / (2 * larger), (larger + 1 - q) / (2 * larger)) for q, larger in shares]
 

@@ -107,7 +107,7 @@ def strategy(cells: int, quantiles: tuple[Fraction, ...], mechanism: str) -> Str
     root = (vectors * np.sqrt(values)) @ vectors.T
     coefficients = np.trunc(root * DENOMINATOR).astype(np.int64)
     if int(np.square(coefficients).sum(axis=0).max()) > DENOMINATOR**2:
-        raise InternalError("A row would count for more than one in the sums that give limits.")
+        raise InternalError("A row counts for more than one in the sums that give limits.")
     return Strategy(coefficients)
 
 

@@ -111,11 +111,7 @@ def rank_bound(target: Target, epsilon: Fraction, reach: Reach, buckets: int, be
         >>> round(rank_bound(Target(Fraction(1, 2)), Fraction(1), Reach(1), 1024, 0.05), 2)
         9.93
     """
-    return _noise_unit(target, epsilon) * reach.rows * math.log(buckets / probability("beta", beta))
-
-
-def _noise_unit(target: Target, epsilon: Fraction) -> float:
-    return float(2 * target.larger_share / epsilon)
+    return float(2 * target.larger_share / epsilon) * reach.rows * math.log(buckets / probability("beta", beta))
 
 
 LARGEST_SHARE = Fraction(1, 4)

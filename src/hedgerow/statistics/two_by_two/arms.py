@@ -1,6 +1,5 @@
 """The two groups that are compared: their counts, the noise of the counts, and the variance of their rates."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -13,26 +12,6 @@ from hedgerow.errors import ParameterError
 NoisePair = tuple[Noise, Noise]
 NONE = Gaussian(0.0)
 """The law of a count that is published exactly."""
-
-
-def size(noise: Noise) -> float:
-    """The scale or standard deviation that describes a noise."""
-    return noise.sigma if isinstance(noise, Gaussian) else noise.scale
-
-
-def variance(noise: Noise) -> float:
-    """The variance of a noise, on its lattice where it has one.
-
-    Example:
-        >>> variance(Laplace(2.0)), round(variance(Laplace(2.0, step=1.0)), 4)
-        (8.0, 7.8354)
-    """
-    if isinstance(noise, Gaussian):
-        return noise.sigma**2
-    if noise.step == 0 or noise.scale == 0:
-        return 2 * noise.scale**2
-    apart = -noise.step / noise.scale
-    return 2 * noise.step**2 * math.exp(apart) / math.expm1(apart) ** 2
 
 
 def farthest(noise: Noise) -> float:
@@ -119,12 +98,12 @@ class Arm:
         """The scales of the Laplace noises in the share."""
         laplaces = [term for term in self.terms if isinstance(term.noise, Laplace) and term.noise.scale > 0]
         with np.errstate(divide="ignore", invalid="ignore"):
-            return [np.abs(term.weight(rate)) * size(term.noise) / self.size + 0 * rate for term in laplaces]
+            return [np.abs(term.weight(rate)) * term.noise.size / self.size + 0 * rate for term in laplaces]
 
     @property
     def size_variance(self) -> float:
         """The variance of the noise of the size; 0 where it is public."""
-        return sum(variance(term.noise) for term in self.terms if term.in_size)
+        return sum(term.noise.variance for term in self.terms if term.in_size)
 
     def at(self, index: slice | tuple[slice | None, ...]) -> "Arm":
         """The same arm with other axes, for looking at many supposed values at once."""
@@ -139,7 +118,7 @@ class Arm:
         total = np.zeros(np.broadcast_shapes(rate.shape, self.size.shape))
         with np.errstate(divide="ignore", invalid="ignore"):
             for term in terms:
-                total = total + (term.weight(rate) / self.size) ** 2 * variance(term.noise)
+                total = total + (term.weight(rate) / self.size) ** 2 * term.noise.variance
         return total
 
 

@@ -14,14 +14,14 @@ from hedgerow.statistics.two_by_two.arms import Arm, Term
 from hedgerow.statistics.two_by_two.curves import Curve
 from hedgerow.statistics.two_by_two.estimates import NO_SIZE
 from hedgerow.statistics.two_by_two.score import Score, accepted_bounds
-from hedgerow.statistics.two_by_two.yardsticks import Found
+from hedgerow.statistics.two_by_two.yardsticks import BoundsAndP
 
 VARIANCE_BETA = 1e-6
 """Probability with which the upper limit of a variance may be too low. It is added to p-values."""
 
 
 def average_arm(moments: Moments) -> Arm:
-    """One group as an arm: the sum of u = (z + 1) / 2 among the number of rows, both noisy.
+    """Return a group as an arm: the sum of u = (z + 1) / 2 among the number of rows, both noisy.
 
     Noise i has the coefficient (s_i + n_i) / 2 in the sum of u and n_i in the number of rows, hence
     (s_i + n_i) / 2 - p n_i in sum - p * rows.
@@ -36,7 +36,7 @@ def _term(moments: Moments, in_sum: float, in_rows: float) -> Term:
     return Term(moments.noise, lambda rate: in_sum - rate * in_rows, in_size=in_rows != 0)
 
 
-def compare_averages(arms: tuple[Moments, Moments], curve: Curve, beta: float, *, population: bool) -> Found:
+def compare_averages(arms: tuple[Moments, Moments], curve: Curve, beta: float, *, population: bool) -> BoundsAndP:
     """Return the interval of a statistic of two averages and the p-value for no difference, for every group.
 
     Args:

@@ -6,9 +6,9 @@ Each statistic is looked at on a scale `place` from 0 to 1, so that infinite val
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, logit
 
 from hedgerow.arguments import Floats
+from hedgerow.special import expit, logit
 
 FARTHEST = 1e12
 """Substitute for an infinite ratio."""
@@ -163,7 +163,7 @@ class RiskDifferenceCurve(Curve):
         return 1.0 + 0 * (value + y)
 
     def allowed(self, value: Floats) -> tuple[Floats, Floats]:
-        """Where neither share leaves its range."""
+        """The range of p_y in which both shares lie between 0 and 1."""
         return np.maximum(-value, 0.0), np.minimum(1 - value, 1.0)
 
     def place(self, value: Floats) -> Floats:
@@ -187,7 +187,7 @@ class AverageRatioCurve(Curve):
 
     @property
     def lowest(self) -> float:  # type: ignore[override]
-        """All values of the first group at the bottom of the range, those of the second at the top."""
+        """The value if the first group is at the bottom of the range, and the second at the top."""
         return self.offset / (1 + self.offset)
 
     @property
@@ -209,7 +209,7 @@ class AverageRatioCurve(Curve):
         return value + 0 * y
 
     def allowed(self, value: Floats) -> tuple[Floats, Floats]:
-        """Where neither average leaves its range."""
+        """The range of the second average in which both averages lie in their ranges."""
         with np.errstate(divide="ignore"):
             low = np.maximum(self.offset / value - self.offset, 0.0) if self.offset else np.zeros_like(value)
             high = np.minimum((1 + self.offset) / value - self.offset, 1.0)

@@ -5,13 +5,13 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
 
 from hedgerow.arguments import Floats, Number, chosen, probability, reals
 from hedgerow.distributions import Noise
 from hedgerow.error_bars.intervals import Bounds
 from hedgerow.error_bars.intervals.interval import Interval, Reason, Status
 from hedgerow.errors import ParameterError
+from hedgerow.special import ndtri
 from hedgerow.statistics.two_by_two.arms import (
     Arm,
     NoisePair,
@@ -24,7 +24,7 @@ from hedgerow.statistics.two_by_two.arms import (
 )
 from hedgerow.statistics.two_by_two.curves import ODDS_RATIO, RELATIVE_RISK, RISK_DIFFERENCE, Curve
 from hedgerow.statistics.two_by_two.score import Score, accepted_bounds
-from hedgerow.statistics.two_by_two.yardsticks import Found, bootstrap, fieller, on_log_scale, on_plain_scale
+from hedgerow.statistics.two_by_two.yardsticks import BoundsAndP, bootstrap, fieller, on_log_scale, on_plain_scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +88,10 @@ def relative_risk(
 
     Example:
         >>> from hedgerow import Laplace
-        >>> found = relative_risk(61, 38, 200, 200, noise=Laplace(1.0))
-        >>> round(found.value, 3), round(found.interval.lower, 3), round(found.interval.upper, 3)
+        >>> risk = relative_risk(61, 38, 200, 200, noise=Laplace(1.0))
+        >>> round(risk.value, 3), round(risk.interval.lower, 3), round(risk.interval.upper, 3)
         (1.605, 1.118, 2.282)
-        >>> round(found.p_value, 4)
+        >>> round(risk.p_value, 4)
         0.0095
     """
     return _estimate(
@@ -118,8 +118,8 @@ def odds_ratio(
     on the scale of log-odds, with rates that are kept away from 0 and 1.
 
     Example:
-        >>> found = odds_ratio(61, 38, 200, 200)
-        >>> round(found.value, 3), round(found.interval.lower, 3), round(found.interval.upper, 3)
+        >>> odds = odds_ratio(61, 38, 200, 200)
+        >>> round(odds.value, 3), round(odds.interval.lower, 3), round(odds.interval.upper, 3)
         (1.871, 1.178, 2.97)
     """
     return _estimate(
@@ -145,8 +145,8 @@ def risk_difference(
     There is no `log`: a difference may be negative.
 
     Example:
-        >>> found = risk_difference(61, 38, 200, 200)
-        >>> round(found.value, 3), round(found.interval.lower, 3), round(found.interval.upper, 3)
+        >>> difference = risk_difference(61, 38, 200, 200)
+        >>> round(difference.value, 3), round(difference.interval.lower, 3), round(difference.interval.upper, 3)
         (0.115, 0.031, 0.199)
     """
     return _estimate(
@@ -163,7 +163,7 @@ def _arms(
     flat = [value.ravel() for value in counts]
     terms = _terms(noises("noise", noise), size_noise, rest_noise)
     if size_noise is None and rest_noise is None and np.any(np.minimum(flat[2], flat[3]) <= 0):
-        raise ParameterError("n_x and n_y must be above 0: nobody is no group.", code="parameter-positive")
+        raise ParameterError("n_x and n_y must be above 0: each group needs people.", code="parameter-positive")
     arms = Arm(flat[0], flat[2], terms[0]), Arm(flat[1], flat[3], terms[1])
     for name, arm in zip("xy", arms, strict=True):
         _possible(name, arm)
@@ -171,7 +171,7 @@ def _arms(
 
 
 def _possible(name: str, arm: Arm) -> None:
-    """Raise where a count lies so far outside of its group that noise explains it with a probability below 1e-30.
+    """Refuse a count so far outside of its group that noise explains it with a probability below 1e-30.
 
     The noise of count - rate * size is that of the count at a rate of 0, and that of those without the outcome at 1.
     """
@@ -205,7 +205,7 @@ def _estimate(
     x, y, shape = arms
     beta = 1.0 - probability("confidence", confidence)
     _available(curve, chosen("method", method, METHODS), population=population)
-    bounds, p_value = _found(curve, x, y, beta, method, population=population)
+    bounds, p_value = _compared(curve, x, y, beta, method, population=population)
     bounds, p_value = _unknown_size(curve, x, y, beta, bounds, p_value)
     value = curve.value(x.rate, y.rate)
     if shape:
@@ -226,7 +226,7 @@ def _available(curve: Curve, method: Method, *, population: bool) -> None:
         )
 
 
-def _found(curve: Curve, x: Arm, y: Arm, beta: float, method: Method, *, population: bool) -> Found:
+def _compared(curve: Curve, x: Arm, y: Arm, beta: float, method: Method, *, population: bool) -> BoundsAndP:
     if method == "auto":
         score = Score(x, y, curve, population)
         return accepted_bounds(score, beta), score.p_value(np.full(x.count.shape, curve.null))
@@ -242,7 +242,7 @@ def _found(curve: Curve, x: Arm, y: Arm, beta: float, method: Method, *, populat
     return on_plain_scale(x, y, curve, beta, noise=method == "conservative")
 
 
-def _unknown_size(curve: Curve, x: Arm, y: Arm, beta: float, bounds: Bounds, p_value: Floats) -> Found:
+def _unknown_size(curve: Curve, x: Arm, y: Arm, beta: float, bounds: Bounds, p_value: Floats) -> BoundsAndP:
     """Flags of the groups in which a noisy size may be zero, so that nothing is known."""
     unknown = np.zeros(x.count.shape, dtype=bool)
     for arm in (x, y):

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import erfcx, ndtr
 
 from hedgerow.arguments import Floats
 from hedgerow.error_bars.intervals import Bounds
 from hedgerow.error_bars.intervals.bounds import OUTSIDE, ZERO_DENOMINATOR
+from hedgerow.special import erfcx, ndtr
 from hedgerow.statistics.two_by_two.arms import Arm
 from hedgerow.statistics.two_by_two.curves import FARTHEST, Curve
 
@@ -44,10 +44,10 @@ def mixed_tail(distance: ArrayLike, sigma: ArrayLike, first: ArrayLike, second: 
     noisy = larger > LEAST * normal
     larger = np.where(noisy, larger, 1.0)
     larger, smaller = _apart(larger, np.maximum(smaller, LEAST * larger))
-    spread = np.maximum(normal, LEAST * larger)
+    deviation = np.maximum(normal, LEAST * larger)
     with np.errstate(under="ignore", divide="ignore", invalid="ignore"):
         weight = 1.0 / ((larger - smaller) * (larger + smaller))
-        mixed = weight * (larger**2 * _one(at, spread, larger) - smaller**2 * _one(at, spread, smaller))
+        mixed = weight * (larger**2 * _one(at, deviation, larger) - smaller**2 * _one(at, deviation, smaller))
         alone = ndtr(-at / np.where(normal > 0, normal, np.where(at > 0, np.finfo(float).tiny, 1.0)))
     return np.asarray(np.clip(np.where(noisy, mixed, alone), 0.0, 1.0), dtype=np.float64)
 
@@ -180,7 +180,7 @@ def accepted_bounds(score: Score, beta: float) -> Bounds:
 def _block(score: Score, beta: float) -> Bounds:
     """The same for a number of groups whose arrays fit into the processor's cache."""
     middle = _middle(score)
-    many = score.of(_SPREAD)
+    many = score.of(_BROADCAST_ARMS)
     inner, outer = np.stack([middle, middle]), np.stack([np.zeros_like(middle), np.ones_like(middle)])
     any_accepted = np.zeros(middle.shape, dtype=bool)
     for _ in range(ZOOMS):
@@ -192,7 +192,7 @@ def _block(score: Score, beta: float) -> Bounds:
 
 
 _ENDS = ("lower", "upper")
-_SPREAD = (None, slice(None), None)
+_BROADCAST_ARMS = (None, slice(None), None)
 """The arms of each group against two directions and many places."""
 
 
@@ -218,4 +218,4 @@ def _reported(score: Score, places: Floats, any_accepted: Flags) -> Bounds:
     lower, upper = score.curve.at(places)
     upper = np.where(upper >= FARTHEST, np.inf, upper)
     lower = np.where(np.isinf(upper) & ~any_accepted, score.curve.lowest, lower)
-    return Bounds.of(lower, upper).marked(np.isinf(upper), ZERO_DENOMINATOR).marked(~any_accepted, OUTSIDE)
+    return Bounds.of(lower, upper).with_status(np.isinf(upper), ZERO_DENOMINATOR).with_status(~any_accepted, OUTSIDE)

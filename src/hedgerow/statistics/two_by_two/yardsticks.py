@@ -12,7 +12,6 @@ the same counts have the same interval. Nothing here is a release.
 """
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 from hedgerow.arguments import Floats
 from hedgerow.distributions import Gaussian, Noise
@@ -20,10 +19,11 @@ from hedgerow.error_bars.intervals import Bounds, normal_quotient_bounds
 from hedgerow.error_bars.intervals.bounds import ZERO_DENOMINATOR
 from hedgerow.error_bars.intervals.interval import Reason, Status
 from hedgerow.error_bars.intervals.quotients import fieller_hull
-from hedgerow.statistics.two_by_two.arms import Arm, size
+from hedgerow.special import ndtr, ndtri
+from hedgerow.statistics.two_by_two.arms import Arm
 from hedgerow.statistics.two_by_two.curves import Curve, OddsRatioCurve, RelativeRiskCurve, RiskDifferenceCurve
 
-Found = tuple[Bounds, Floats]
+BoundsAndP = tuple[Bounds, Floats]
 NO_LOGARITHM = Status(
     reason=Reason.UNDEFINED, note="unbounded: a noisy count is not above zero, so it has no logarithm"
 )
@@ -41,7 +41,7 @@ def log_deviation(arm: Arm, curve: Curve, *, noise: bool) -> Floats:
         return np.sqrt(inner)
 
 
-def on_plain_scale(x: Arm, y: Arm, curve: Curve, beta: float, *, noise: bool) -> Found:
+def on_plain_scale(x: Arm, y: Arm, curve: Curve, beta: float, *, noise: bool) -> BoundsAndP:
     """Theorem 4.2, and with `noise` Theorem 4.5: the estimate plus and minus its own size times a deviation."""
     value = curve.value(x.rate, y.rate)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -55,7 +55,7 @@ def on_plain_scale(x: Arm, y: Arm, curve: Curve, beta: float, *, noise: bool) ->
     return _symmetric(value, half, curve), p_value
 
 
-def on_log_scale(x: Arm, y: Arm, curve: Curve, beta: float, *, noise: bool) -> Found:
+def on_log_scale(x: Arm, y: Arm, curve: Curve, beta: float, *, noise: bool) -> BoundsAndP:
     """The same on the scale of logarithms; equation (3) where there is no noise."""
     value = curve.value(x.rate, y.rate)
     possible = (x.rate > 0) & (y.rate > 0) & (value > 0)
@@ -66,10 +66,10 @@ def on_log_scale(x: Arm, y: Arm, curve: Curve, beta: float, *, noise: bool) -> F
         half = np.where(possible, -float(ndtri(beta / 2)) * deviation, np.inf)
         p_value = np.where(possible, 2 * ndtr(-np.abs(centre) / deviation), 1.0)
         lower, upper = np.exp(centre - half), np.exp(centre + half)
-    return Bounds.of(lower, upper).marked(~possible, NO_LOGARITHM), p_value
+    return Bounds.of(lower, upper).with_status(~possible, NO_LOGARITHM), p_value
 
 
-def fieller(x: Arm, y: Arm, curve: Curve, beta: float) -> Found:
+def fieller(x: Arm, y: Arm, curve: Curve, beta: float) -> BoundsAndP:
     """Fieller's interval with sampling and noise, variances taken at the noisy rates; for differences the plain one."""
     vx, vy = (arm.sampling(arm.smooth_rate) + arm.noise(arm.smooth_rate) for arm in (x, y))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -91,7 +91,7 @@ def _symmetric(value: Floats, half: Floats, curve: Curve) -> Bounds:
     known = np.isfinite(value) & np.isfinite(half)
     with np.errstate(invalid="ignore"):
         lower, upper = np.where(known, value - half, curve.lowest), np.where(known, value + half, curve.highest)
-    return Bounds.of(lower, upper).marked(~known, NO_DEVIATION).marked(np.isinf(upper), ZERO_DENOMINATOR)
+    return Bounds.of(lower, upper).with_status(~known, NO_DEVIATION).with_status(np.isinf(upper), ZERO_DENOMINATOR)
 
 
 DRAWS = 2039
@@ -99,11 +99,11 @@ GENERATOR = 1.1127756842787055
 """The root of t^7 = t + 1: the powers of its inverse fill six dimensions evenly, two binomials and four noises."""
 
 
-def bootstrap(x: Arm, y: Arm, curve: Curve, beta: float) -> Found:
+def bootstrap(x: Arm, y: Arm, curve: Curve, beta: float) -> BoundsAndP:
     """Bounds whose two ends fail half of beta each, among counts drawn at the rates that were seen, noise added."""
     ends = np.array([_one(x, y, curve, beta, i) for i in range(len(x.count))]).reshape(-1, 3)
     lower, upper, p_value = ends.T
-    return Bounds.of(lower, upper).marked(np.isinf(upper), ZERO_DENOMINATOR), p_value
+    return Bounds.of(lower, upper).with_status(np.isinf(upper), ZERO_DENOMINATOR), p_value
 
 
 def _one(x: Arm, y: Arm, curve: Curve, beta: float, i: int) -> tuple[float, float, float]:
@@ -112,10 +112,10 @@ def _one(x: Arm, y: Arm, curve: Curve, beta: float, i: int) -> tuple[float, floa
     drawn = _redrawn(arms[0], 0), _redrawn(arms[1], 1)
     rates = tuple(arm.smooth_rate for arm in arms)
     value = curve.value(*rates)
-    spread = np.sort(_studentised(*drawn, curve, value))
-    low, high = np.quantile(spread, [beta / 2, 1 - beta / 2])
+    sorted_draws = np.sort(_studentised(*drawn, curve, value))
+    low, high = np.quantile(sorted_draws, [beta / 2, 1 - beta / 2])
     seen = float(_studentised(*arms, curve, np.array([curve.null]))[0])
-    beyond = min(float(np.mean(spread <= seen)), float(np.mean(spread >= seen)))
+    beyond = min(float(np.mean(sorted_draws <= seen)), float(np.mean(sorted_draws >= seen)))
     lower, upper = _inverted(*arms, curve, float(low), float(high))
     return lower, upper, float(min(1.0, 2 * max(beyond, 1 / DRAWS)))
 
@@ -133,7 +133,7 @@ def _studentised(x: Arm, y: Arm, curve: Curve, value: Floats) -> Floats:
 
 
 def _inverted(x: Arm, y: Arm, curve: Curve, low: float, high: float) -> tuple[float, float]:
-    """The values whose studentised distance lies between `low` and `high`."""
+    """Return the values whose studentised distance is between `low` and `high`."""
     vx, vy = (arm.sampling(arm.smooth_rate) + arm.noise(arm.smooth_rate) for arm in (x, y))
     if isinstance(curve, RelativeRiskCurve):
         directions = [(np.sqrt(vx), 0 * vx, 1.0), (0 * vy, np.sqrt(vy), 1.0)]
@@ -173,4 +173,4 @@ def _column(index: int) -> Floats:
 def _quantiles(noise: Noise, at: Floats) -> Floats:
     if isinstance(noise, Gaussian):
         return np.asarray(noise.sigma * ndtri(at), dtype=np.float64)
-    return np.asarray(-size(noise) * np.sign(at - 0.5) * np.log1p(-2 * np.abs(at - 0.5)), dtype=np.float64)
+    return np.asarray(-noise.size * np.sign(at - 0.5) * np.log1p(-2 * np.abs(at - 0.5)), dtype=np.float64)

@@ -6,8 +6,8 @@ Each is deterministic and total. Their names in SQL begin with `hedgerow_`.
 import sqlite3
 from collections.abc import Mapping
 
-from hedgerow.backends.sqlite.functions import calendar, casts, formats, numbers, summaries, texts
-from hedgerow.backends.sqlite.functions.summaries import SUMMARIES
+from hedgerow.backends.sqlite.functions import calendar, casts, exact_aggregates, formats, numbers, texts
+from hedgerow.backends.sqlite.functions.exact_aggregates import EXACT_AGGREGATES
 from hedgerow.backends.sqlite.functions.values import Body
 from hedgerow.dialects.sqlite import PREFIX
 
@@ -18,19 +18,19 @@ FUNCTIONS: Mapping[str, Body] = {
     **calendar.FUNCTIONS,
     **casts.FUNCTIONS,
     **formats.FUNCTIONS,
-    **summaries.FUNCTIONS,
+    **exact_aggregates.FUNCTIONS,
 }
 
-REGISTERED = frozenset(f"{PREFIX}{name}" for name in (*FUNCTIONS, *SUMMARIES))
+REGISTERED = frozenset(f"{PREFIX}{name}" for name in (*FUNCTIONS, *EXACT_AGGREGATES))
 """Names of our functions in SQL: the allow-list of a connection."""
 
 
 def register(connection: sqlite3.Connection) -> None:
-    """Register all functions and summaries on a connection."""
+    """Register all functions and exact aggregates on a connection."""
     for name, body in FUNCTIONS.items():
         connection.create_function(f"{PREFIX}{name}", -1, body, deterministic=True)
-    for name, (arity, summary) in SUMMARIES.items():
-        connection.create_window_function(f"{PREFIX}{name}", arity, summary)  # type: ignore[arg-type]  # of any arity
+    for name, (arity, aggregate) in EXACT_AGGREGATES.items():
+        connection.create_window_function(f"{PREFIX}{name}", arity, aggregate)  # type: ignore[arg-type]  # of any arity
 
 
-__all__ = ["FUNCTIONS", "REGISTERED", "SUMMARIES", "register"]
+__all__ = ["EXACT_AGGREGATES", "FUNCTIONS", "REGISTERED", "register"]

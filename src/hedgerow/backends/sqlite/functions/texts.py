@@ -42,10 +42,10 @@ def ask_duckdb(expression: str, *values: str | float) -> Stored:
     forms of dates) are computed by DuckDB itself, in a database without tables, and cached.
     """
     short = all(not isinstance(value, str) or len(value) <= SHORT for value in values)
-    return _kept(expression, *values) if short else _asked(expression, *values)
+    return _kept(expression, *values) if short else _ask_duckdb(expression, *values)
 
 
-def _asked(expression: str, *values: str | float) -> Stored:
+def _ask_duckdb(expression: str, *values: str | float) -> Stored:
     with _lock:
         if not _connection:
             _connection.append(duckdb.connect(":memory:", config=SETTINGS))
@@ -56,7 +56,7 @@ def _asked(expression: str, *values: str | float) -> Stored:
     return rows[0][0] if rows else None
 
 
-_kept = lru_cache(CACHE_SIZE)(_asked)
+_kept = lru_cache(CACHE_SIZE)(_ask_duckdb)
 
 
 def duckdb_column(expression: str) -> list[Stored]:

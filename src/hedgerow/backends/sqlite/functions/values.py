@@ -116,16 +116,12 @@ def _day(written: str | bytes) -> int | None:
     except ValueError:
         return None
     if parsed is None:
-        return _far_day(given)
+        # Read a date of a far year, as `iso` writes it.
+        if len(given) != LONGEST_DATE or given[0] not in SHIFTS or not given[1:8].isdigit():
+            return None
+        cycles, year = divmod(int(given[1:8]) + SHIFTS[given[0]] - 2000, 400)
+        return date.fromisoformat(f"{2000 + year}{given[8:]}").toordinal() - FIRST_DAY + cycles * CYCLE
     return parsed.toordinal() - FIRST_DAY if parsed.isoformat() == given else None
-
-
-def _far_day(given: str) -> int | None:
-    """Read a date of a far year, as `iso` writes it."""
-    if len(given) != LONGEST_DATE or given[0] not in SHIFTS or not given[1:8].isdigit():
-        return None
-    cycles, year = divmod(int(given[1:8]) + SHIFTS[given[0]] - 2000, 400)
-    return date.fromisoformat(f"{2000 + year}{given[8:]}").toordinal() - FIRST_DAY + cycles * CYCLE
 
 
 @lru_cache(CACHE_SIZE)
@@ -161,13 +157,13 @@ Result = TypeVar("Result")
 
 def cached(function: Callable[Concatenate[str, More], Result]) -> Callable[Concatenate[str, More], Result]:
     """Cache the results of a function for short texts."""
-    kept = lru_cache(CACHE_SIZE)(function)
+    of_short_text = lru_cache(CACHE_SIZE)(function)
 
     @wraps(function)
     def read(value: str, /, *others: More.args, **named: More.kwargs) -> Result:
         if len(value) > SHORT:
             return function(value, *others, **named)
-        return kept(value, *others, **named)  # type: ignore[arg-type]  # it can be hashed
+        return of_short_text(value, *others, **named)  # type: ignore[arg-type]  # it can be hashed
 
     return read
 
