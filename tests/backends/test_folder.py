@@ -212,6 +212,31 @@ def test_two_tables_of_one_name_are_refused(tmp_path):
     assert refused.value.code == "table-names"
 
 
+def not_parquet(place):
+    (place / "t.parquet").write_text("secret")
+
+
+def without_columns(place):
+    (place / "t.csv").write_text("\n1,2,3\n")
+
+
+def same_names(place):
+    parquet(place / "t.parquet", id=[1])
+    (place / "T.csv").write_text("id\n1\n")
+
+
+@pytest.mark.parametrize("built", [differing_columns, differing_kinds, not_parquet, without_columns, same_names])
+def test_files_that_are_no_table_stop_only_a_catalog_that_declares_them(tmp_path, built):
+    """People keep exports, notes and old versions beside their data."""
+    parquet(tmp_path / "people.parquet", id=[1, 2])
+    built(tmp_path)
+    backend = connect_backend(tmp_path, declared=["people"])
+    assert set(backend.schema().tables) == {"people"}
+    assert rows(backend, "SELECT COUNT(*) FROM people") == [(2,)]
+    with pytest.raises(BackendError):
+        connect_backend(tmp_path, declared=["people", "T"])
+
+
 def test_a_file_that_is_not_what_its_ending_says_is_refused_without_its_contents(tmp_path):
     (tmp_path / "t.parquet").write_text("secret")
     with pytest.raises(BackendError) as refused:

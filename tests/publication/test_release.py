@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import shutil
 import stat
 import xml.etree.ElementTree as ET
 from datetime import UTC, date, datetime, timedelta, timezone
@@ -15,6 +16,7 @@ from tests.publication.conftest import QUERIES
 
 import hedgerow as hr
 from hedgerow.answer import NoteKind, notes
+from hedgerow.backends.connect import connect_backend
 from hedgerow.errors import ParameterError, UnsupportedSQLError
 from hedgerow.publication.charts import LETTER, WIDTH, _place
 from hedgerow.publication.data import data_table, harmless
@@ -369,3 +371,9 @@ def test_the_dictionary_and_the_package_name_every_column(release):
             assert names == rows_of(release / resource["path"])[0]
             assert {(resource["path"], harmless(name)) for name in names} >= set()
             assert {column for file, column in listed if file == resource["path"]} == set(names)
+
+
+def test_a_release_among_the_files_of_a_dataset_is_no_table_of_it(release, tmp_path):
+    (tmp_path / "people.csv").write_text("id,age\n1,40\n", encoding="utf-8")
+    shutil.copytree(release, tmp_path / "release")
+    assert set(connect_backend(tmp_path).schema().tables) == {"people"}

@@ -13,6 +13,7 @@ malformed line is dropped, so that no error depends on one.
 import csv
 import glob
 import os
+from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +39,9 @@ SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "autoload_known_extensions": "false",
     "python_enable_replacements": "false",
 }
+CERTIFICATE = "certificate.json"
+"""File by which a folder is known as one that `hedgerow publish` wrote: it has answers and no rows."""
+
 HIDDEN = (".", "_")
 """First characters of the names of files that other programs keep next to data."""
 
@@ -64,6 +68,8 @@ class Files:
     @property
     def query(self) -> str:
         """Return the query that reads the files."""
+        if len({path.suffix.lower() for path in self.paths}) > 1:
+            raise _differing(self, "some are Parquet and some are CSV")
         listed = ", ".join(DUCKDB.string(glob.escape(str(path))) for path in self.paths)
         if self.is_csv:
             separator, names = _header(self)
@@ -108,7 +114,10 @@ def open_files(pattern: str) -> DuckDB:
 def open_views(source: Path) -> tuple[duckdb.DuckDBPyConnection, list[Files]]:
     """Open a folder or a file as views of a DuckDB of its own, for the owner; return them with their files."""
     whole = Path(os.path.abspath(source))  # noqa: PTH100 - likewise
-    return _views(whole, _entries(whole)) if whole.is_dir() else _views(whole.parent, [whole])
+    connection, tables, refused = _views(whole, _entries(whole)) if whole.is_dir() else _views(whole.parent, [whole])
+    for error in refused.values():
+        raise error
+    return connection, tables
 
 
 def _entries(folder: Path) -> list[Path]:
@@ -117,12 +126,14 @@ def _entries(folder: Path) -> list[Path]:
 
 
 def _opened(base: Path, entries: Iterable[Path]) -> DuckDB:
-    connection, tables = _views(base, entries)
-    return Folder(connection, {table.name: table.paths for table in tables}, base)
+    connection, tables, refused = _views(base, entries)
+    return Folder(connection, {table.name: table.paths for table in tables}, base, refused)
 
 
-def _views(base: Path, entries: Iterable[Path]) -> tuple[duckdb.DuckDBPyConnection, list[Files]]:
-    """Open a separate DuckDB that can read only `base`."""
+def _views(
+    base: Path, entries: Iterable[Path]
+) -> tuple[duckdb.DuckDBPyConnection, list[Files], dict[str, BackendError]]:
+    """Open a separate DuckDB that can read only `base`; return the errors of files that are no table by name, too."""
     paths = list(entries)
     tables = list(_tables(paths))
     if not tables and any(entry.name.startswith(HIDDEN) and entry.suffix.lower() in EXTENSIONS for entry in paths):
@@ -137,25 +148,42 @@ def _views(base: Path, entries: Iterable[Path]) -> tuple[duckdb.DuckDBPyConnecti
             code="no-tables",
             hint="Check the path; the extension must be .parquet, .csv or .tsv.",
         )
-    _require_different_names(tables)
+    refused = _same_names(tables)
     connection = duckdb.connect(":memory:", config=SETTINGS)
     directories = ", ".join(DUCKDB.string(path) for path in (str(base), glob.escape(str(base))))
     connection.execute(f"SET allowed_directories = [{directories}]")
     connection.execute("SET enable_external_access = false")
     for table in tables:
-        _view(connection, table)
-    return connection, tables
+        if table.name.lower() in refused:
+            continue
+        try:
+            _view(connection, table)
+        except BackendError as error:
+            refused[table.name.lower()] = error
+    return connection, [table for table in tables if table.name.lower() not in refused], refused
 
 
 class Folder(DuckDB):
-    """The tables of files, with the paths of each."""
+    """The tables of files, with the paths of each, and the errors of files that are no table."""
 
     def __init__(
-        self, connection: duckdb.DuckDBPyConnection, paths: Mapping[str, tuple[Path, ...]], base: Path
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        paths: Mapping[str, tuple[Path, ...]],
+        base: Path,
+        refused: Mapping[str, BackendError],
     ) -> None:
         super().__init__(connection, handed_in=False)
         self._paths = paths
+        self._refused = refused
         self.facts = KeptFacts(base / ".hedgerow.facts")
+
+    def reach(self, names: Iterable[str]) -> None:
+        """Refuse files that are no table if a catalog declares them, or if there is no catalog yet."""
+        declared = {name.lower() for name in names}
+        for name, error in self._refused.items():
+            if name in declared or not declared:
+                raise error
 
     def keeps_facts(self, tables: Collection[str]) -> bool:
         """Return True if these tables are files."""
@@ -190,20 +218,14 @@ def _tables(entries: Iterable[Path]) -> Iterable[Files]:
                 yield Files(entry.name, lakehouse.paths, lakehouse)
         elif entry.is_dir():
             files = tuple(sorted(path for path in entry.rglob("*") if _is_data(path)))
-            if files:
-                yield _of_one_kind(Files(entry.name, files))
+            if files and not (entry / CERTIFICATE).is_file():
+                yield Files(entry.name, files)
         elif _is_data(entry):
             yield Files(entry.stem, (entry,))
 
 
 def _is_data(path: Path) -> bool:
     return path.suffix.lower() in EXTENSIONS and not path.name.startswith(HIDDEN) and path.is_file()
-
-
-def _of_one_kind(table: Files) -> Files:
-    if len({path.suffix.lower() for path in table.paths}) > 1:
-        raise _differing(table, "some are Parquet and some are CSV")
-    return table
 
 
 def _header(table: Files) -> tuple[str, list[str]]:
@@ -272,13 +294,15 @@ def _differing(table: Files, why: str) -> BackendError:
     )
 
 
-def _require_different_names(tables: Sequence[Files]) -> None:
-    seen: set[str] = set()
-    for table in tables:
-        if table.name.lower() in seen:
-            raise BackendError(
-                f"Two tables are named {table.name!r}; names ignore case.",
-                code="table-names",
-                hint="Tables are named after files and folders, without the extension; rename one.",
-            )
-        seen.add(table.name.lower())
+def _same_names(tables: Sequence[Files]) -> dict[str, BackendError]:
+    """Return an error for each name that two tables have; names ignore case."""
+    counts = Counter(table.name.lower() for table in tables)
+    return {
+        table.name.lower(): BackendError(
+            f"Two tables are named {table.name!r}; names ignore case.",
+            code="table-names",
+            hint="Tables are named after files and folders, without the extension; rename one.",
+        )
+        for table in tables
+        if counts[table.name.lower()] > 1
+    }
