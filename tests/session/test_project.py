@@ -114,7 +114,7 @@ def test_a_statement_is_described_without_being_charged(shop, free):
         ("n", "integer", True),
         ("a", "float", True),
     ]
-    assert actual.parameters == ("low",)
+    assert [(parameter.name, parameter.type) for parameter in actual.parameters] == [("low", "integer")]
     assert "a       float, noisy" in str(actual)
 
 

@@ -101,7 +101,7 @@ def build_server(databases: AsyncDatabase | Mapping[str, AskedDatabase]) -> MCPS
         """List the columns that a statement would answer with: name, type, and whether noise is in them. Free."""
         described = await database.describe(sql, params)
         columns = [{"name": column.name, "type": column.type, "noisy": column.noisy} for column in described.columns]
-        return {"columns": columns, "parameters": list(described.parameters)}
+        return {"columns": columns, "parameters": [asdict(parameter) for parameter in described.parameters]}
 
     @tool(FREE)
     async def quote(

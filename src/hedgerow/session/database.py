@@ -213,8 +213,11 @@ class Database:
 
     @_logged
     def describe(self, query: str, params: "Parameters" = None, **options: "Unpack[Options]") -> "Description":
-        """List the columns of a statement's answer: name, type, and whether noise is in it. Free; reads no row."""
-        return describe_statement(self._session, bind_statement(self._session, query, params, options), params)
+        """List the columns of a statement's answer: name, type, and whether noise is in it. Free; reads no row.
+
+        Without `params`, the types of its parameters are found from what they are compared or computed with.
+        """
+        return describe_statement(self._session, query, params, options)
 
     @property
     def dataset(self) -> str:

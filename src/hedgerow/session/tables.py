@@ -1,6 +1,6 @@
 """`db.tables` and `db.describe`: what an analyst may ask about, from catalog and schema. No row is read."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import overload
 
@@ -10,10 +10,13 @@ from hedgerow.catalog.model import DeclaredColumn
 from hedgerow.catalog.names import lookup
 from hedgerow.error_bars.provenance.columns import noisy_columns
 from hedgerow.errors import UnknownNameError
-from hedgerow.execution.request import Parameters
+from hedgerow.execution.request import Options, Parameters
 from hedgerow.execution.session import Session
+from hedgerow.expressions.types import Type
 from hedgerow.markup import Markup, element, grid, joined
-from hedgerow.session.corridor import BoundStatement
+from hedgerow.plan.literals import constant
+from hedgerow.session.corridor import bind_statement
+from hedgerow.session.parameter_types import MAXIMUM, infer_types
 from hedgerow.sql.parse import parse
 
 
@@ -93,20 +96,28 @@ class DescribedColumn:
 
 
 @dataclass(frozen=True, slots=True)
+class DescribedParameter:
+    """One parameter of a statement: its name ("1", "2", … for `?`), and the type of its value."""
+
+    name: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
 class Description:
-    """Columns that a statement would answer with, and the names of its parameters ("1", "2", … for `?`)."""
+    """Columns that a statement would answer with, and its parameters."""
 
     columns: tuple[DescribedColumn, ...]
-    parameters: tuple[str, ...]
+    parameters: tuple[DescribedParameter, ...]
 
     def __str__(self) -> str:
         width = max((len(column.name) for column in self.columns), default=0)
         lines = [f"{c.name:{width}}  {c.type}{', noisy' if c.noisy else ''}" for c in self.columns]
-        return "\n".join(lines + [f":{name}" for name in self.parameters])
+        return "\n".join(lines + [f":{one.name}  {one.type}" for one in self.parameters])
 
     def _repr_html_(self) -> str:
         rows = [(column.name, column.type, "noisy" if column.noisy else "") for column in self.columns]
-        listed = [(f":{name}", "parameter", "") for name in self.parameters]
+        listed = [(f":{one.name}", one.type, "parameter") for one in self.parameters]
         return grid(("column", "type", ""), [*rows, *listed], left=3)
 
 
@@ -161,17 +172,40 @@ def _facts(column: ColumnInfo) -> list[str]:
     return facts
 
 
-def describe_statement(session: Session, statement: BoundStatement, params: Parameters) -> Description:
-    """Return the columns and parameters of a bound statement."""
-    root = statement.logical.root
-    noisy = noisy_columns(root)
-    kinds = [column.expr.type.value for column in root.columns]
-    columns = zip(statement.logical.names, kinds, noisy, strict=True)
-    names = parameters_of(statement.text, session.dialect) if params else ()
-    return Description(tuple(DescribedColumn(*column) for column in columns), names)
+def describe_statement(session: Session, text: str, params: Parameters, options: Options) -> Description:
+    """Return the columns of a statement's answer, and its parameters; their types are found where no value is given."""
+    names = parameters_of(text, session.dialect)
+    if params is None and 0 < len(names) <= MAXIMUM:
+        query = parse(text, session.dialect).query
+        types, samples = infer_types(names, lambda values: session.bind(query, _numbered(values)))
+        params = _numbered(samples)
+    else:
+        types = {name: constant(value).type for name, value in zip(names, _values(names, params), strict=False)}
+    logical = bind_statement(session, text, params, options).logical
+    kinds = [column.expr.type.value for column in logical.root.columns]
+    columns = zip(logical.names, kinds, noisy_columns(logical.root), strict=True)
+    return Description(
+        tuple(DescribedColumn(*column) for column in columns),
+        tuple(DescribedParameter(name, types.get(name, Type.NULL).value) for name in names),
+    )
 
 
 def parameters_of(text: str, dialect: str) -> tuple[str, ...]:
     """Return the names of the placeholders of a statement, in their order."""
     placeholders = parse(text, dialect).query.find_all(exp.Placeholder, exp.Parameter, bfs=False)
     return tuple(dict.fromkeys(str(node.name) for node in placeholders))
+
+
+def _numbered(values: Mapping[str, object]) -> Parameters:
+    """Return values by name as a statement takes them: as a list, if their names are numbers."""
+    if not all(name.isdigit() for name in values):
+        return dict(values)
+    return [values.get(str(number)) for number in range(1, max(map(int, values), default=0) + 1)]
+
+
+def _values(names: Sequence[str], params: Parameters) -> list[object]:
+    """Return the given values in the order of the placeholders; binding refuses what is missing."""
+    if isinstance(params, Mapping):
+        return [params.get(name) for name in names]
+    given = list(params or ())
+    return [given[int(name) - 1] for name in names if name.isdigit() and 0 < int(name) <= len(given)]

@@ -104,7 +104,10 @@ def test_prices_columns_and_plans_are_free(service):
     described = service.ask(
         "SELECT COUNT(*) AS n FROM patients WHERE age > :age", route="describe", params={"age": 3}
     ).content
-    assert described == {"columns": [{"name": "n", "type": "integer", "noisy": True}], "parameters": ["age"]}
+    assert described == {
+        "columns": [{"name": "n", "type": "integer", "noisy": True}],
+        "parameters": [{"name": "age", "type": "integer"}],
+    }
     explained = service.ask(COUNT, route="explain").content
     assert "COUNT(*)" in explained["plan"]
     assert explained["quote"]["charge"]

@@ -139,7 +139,11 @@ EXPLAIN = _responses(
     "How it would be answered.", {"plan": "show       n\n…", "columns": ["n"], "statements": []}, 404, 422, 429
 )
 DESCRIBE = _responses(
-    "The columns.", {"columns": [{"name": "n", "type": "integer", "noisy": True}], "parameters": []}, 404, 422, 429
+    "The columns.",
+    {"columns": [{"name": "n", "type": "integer", "noisy": True}], "parameters": [{"name": "1", "type": "date"}]},
+    404,
+    422,
+    429,
 )
 FORECAST = _responses("The total price.", {"epsilons": {"GDP": 1.2, "PLD": 1.1}, "admitted": 3}, 404, 422, 429)
 CANCEL = _responses("The statement is being stopped.", None, 404, status=204)

@@ -104,7 +104,7 @@ class PrivateStatements:
         types = (*given, *[0] * (number - len(given)))[: max(number, len(given))]
         if 0 in types:
             described = await self._types(query, given)
-            inferred = (described.parameters if described else ()) + (0,) * number
+            inferred = (described.parameters if described else await self._inferred(query, number)) + (0,) * number
             types = tuple(named or seen for named, seen in zip(types, inferred, strict=False))
         for type_id in types:
             parameter_type(type_id)
@@ -116,6 +116,17 @@ class PrivateStatements:
             return await self._shadow.describe(self.dataset, query, tuple(given))
         except ShadowError:
             return None
+
+    async def _inferred(self, query: str, number: int) -> tuple[int, ...]:
+        """Return the types of parameters as hedgerow finds them; 0 for one that it finds none for."""
+        try:
+            described = await self._gateway.describe(
+                self._identity, self.dataset, query, interface=INTERFACE, dialect=DIALECT
+            )
+        except HedgerowError:
+            return ()
+        found = {parameter.name: column_type(parameter.type).type_id for parameter in described.parameters}
+        return tuple(found.get(str(position), 0) for position in range(1, number + 1))
 
     async def columns(
         self, query: str, given: Sequence[int], values: Sequence[object] | None, *, probe: bool = False
