@@ -8,7 +8,13 @@ import pytest
 
 from hedgerow.errors import CatalogError
 from hedgerow.service.access.model import Role
-from hedgerow.service.configuration import TlsFiles, find_configuration, ledger_location, read_configuration
+from hedgerow.service.configuration import (
+    TlsFiles,
+    find_configuration,
+    ledger_location,
+    read_configuration,
+    with_listeners,
+)
 from hedgerow.service.tls import load_certificate, server_context
 
 CATALOG = "dataset: shop\nbudget: {epsilon: 3, delta: 1e-6}\ntables: {people: {unit: id}}\n"
@@ -50,6 +56,19 @@ def test_a_project_serves_itself_on_this_machine(read, tmp_path):
     assert configuration.is_local
     assert configuration.store == str(tmp_path / "shop.access")
     assert (configuration.limits.workers, configuration.limits.queue, configuration.grace) == (8, 64, 10.0)
+
+
+def test_the_command_line_replaces_addresses_of_the_file(read):
+    configuration = read(PROJECT + '[serve.http]\nhost = "::1"\nport = 1234\n')
+    changed = with_listeners(configuration, None, 0, None, 8001, console=True)
+    assert (changed.wire.port, changed.console.port) == (0, 8001)
+    assert changed.http == configuration.http
+    moved = with_listeners(configuration, "127.0.0.9", None, None, None, console=False)
+    assert {listener.host for listener in moved.listeners.values()} == {"127.0.0.9"}
+    assert set(moved.listeners) == {"wire", "http"}
+    with pytest.raises(CatalogError) as refused:
+        with_listeners(configuration, "10.1.2.3", None, None, None, console=True)
+    assert refused.value.code == "serve-exposed"
 
 
 def test_several_datasets_have_paths_from_the_folder_of_the_file(read, tmp_path):

@@ -1,10 +1,15 @@
 """Accounts of the first start, and the lines that say how to connect."""
 
 import re
+import subprocess
+import sys
+import urllib.request
 from contextlib import closing
 
 import pytest
+from typer.testing import CliRunner
 
+from hedgerow.cli import app
 from hedgerow.cli.serve import _first_accounts, connection_lines
 from hedgerow.service.access.connect import open_access
 from hedgerow.service.access.model import Role
@@ -57,3 +62,34 @@ def test_where_a_journal_or_others_could_read_them_no_accounts_are_made(configur
     with closing(open_access(configuration.store)) as access:
         assert access.accounts() == []
     assert "no accounts yet" in connection_lines(configuration, ADDRESSES, None)[-1]
+
+
+def test_the_demo_is_served_in_an_empty_folder_and_says_when_it_is_ready(tmp_path):
+    command = [
+        sys.executable,
+        "-m",
+        "hedgerow",
+        "serve",
+        "--demo",
+        "--pg-port",
+        "0",
+        "--http-port",
+        "0",
+        "--no-console",
+    ]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as server:  # noqa: S603 - our own words
+        try:
+            line = server.stdout.readline()
+            wire, http = re.fullmatch(r"ready: PostgreSQL (postgresql://\S+), HTTP (http://\S+)\n", line).groups()
+            assert not wire.endswith(":0")
+            with urllib.request.urlopen(f"{http}/readyz", timeout=60) as response:  # noqa: S310 - our own server
+                assert response.status == 200
+        finally:
+            server.terminate()
+    assert (tmp_path / "demo" / "hospital.duckdb").is_file()
+
+
+def test_the_demo_and_a_project_are_not_served_at_once(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(app, ["serve", "--demo", "--config", "hedgerow.toml"])
+    assert (result.exit_code, list(tmp_path.iterdir())) == (2, [])

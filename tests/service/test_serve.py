@@ -70,7 +70,7 @@ def command(folder, *words):
 
 
 def test_the_first_start_makes_accounts_that_nobody_else_can_read(served, folder):
-    assert set(served.started) == {"datasets", "wire", "http", "console", "accounts"}
+    assert set(served.started) == {"ready", "datasets", "wire", "http", "console", "accounts"}
     assert set(served.started["accounts"]) == {"owner", "analyst"}
     assert (folder / "people.access").stat().st_mode & 0o777 == 0o600
 

@@ -160,3 +160,14 @@ def test_a_plan_does_not_depend_on_what_is_spent(shop):
         with pytest.raises(hr.BudgetError):
             ask_for_ever(shop, number, price)
     assert shop.plan(reports).to_dict() == before.to_dict()
+
+
+def test_a_file_of_sql_is_a_plan_of_one_report(tmp_path):
+    (tmp_path / "monthly.sql").write_text("-- name: n\nSELECT COUNT(*) AS n FROM t;")
+    [once] = read_plan(tmp_path / "monthly.sql")
+    [often] = read_plan(tmp_path / "monthly.sql", times=12, epsilon=0.3)
+    assert (once.name, once.times, once.epsilon) == ("monthly", 1, None)
+    assert (often.times, often.epsilon) == (12, 0.3)
+    assert [query.name for query in often.report.queries] == ["n"]
+    with pytest.raises(hr.ParameterError):
+        read_plan(tmp_path / "monthly.sql", times=12, epsilon=-1)

@@ -40,19 +40,26 @@ def demo(
             code="demo-exists",
             hint="Begin afresh with --force, or name another --folder.",
         )
+    sizes = make_hospital(files)
+    story = run_story(files)
+    if as_json:
+        write_json(demo_json(files, sizes, story))
+    else:
+        demo_page(files, sizes, story)
+
+
+def make_hospital(files: HospitalFiles) -> Sizes:
+    """Generate the data, and write the project file that names them."""
     tell("Making up a hospital …")
+    folder = files.catalog.parent
     try:
         sizes = build(files)
     except (OSError, duckdb.Error):
         raise UsageError(
             f"The folder {folder} cannot be written.", code="demo-unwritable", hint="Name another."
         ) from None
-    write_project(files.catalog.parent, database=str(files.database), catalog=files.catalog, ledger=files.ledger)
-    story = run_story(files)
-    if as_json:
-        write_json(demo_json(files, sizes, story))
-    else:
-        demo_page(files, sizes, story)
+    write_project(folder, database=str(files.database), catalog=files.catalog, ledger=files.ledger)
+    return sizes
 
 
 EXACT = "exact"

@@ -12,8 +12,12 @@ from hedgerow.session.planning import read_plan
 
 
 def plan(
-    file: Annotated[
-        str, typer.Argument(metavar="FILE.toml", help="The plan: a [[report]] with file, times and epsilon for each.")
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE…",
+            help="Reports (.sql), or plans (.toml) that have a [[report]] with file, times and epsilon for each.",
+        ),
     ],
     *,
     db: options.Db,
@@ -22,6 +26,15 @@ def plan(
     fit: Annotated[
         bool, typer.Option("--fit", help="Choose prices, in the proportions of the plan, that use up the budget.")
     ] = False,
+    times: Annotated[
+        int, typer.Option("--times", metavar="N", min=1, help="How often each report of a .sql file is published.")
+    ] = 1,
+    epsilon: Annotated[
+        float | None,
+        typer.Option(
+            "--epsilon", metavar="E", help="The price of each report of a .sql file; by default the catalog's."
+        ),
+    ] = None,
     budget: Annotated[
         float | None,
         typer.Option("--budget", metavar="E", help="The epsilon to compare with; by default the catalog's."),
@@ -36,15 +49,15 @@ def plan(
 ) -> None:
     """Show the budget that a year of reports takes, or the errors that a budget allows. Free.
 
-    The plan lists reports (files of statements, as for `batch`) and how often each is published. Every time is a
-    purchase of its own. The command prints the smallest budget that covers all of them; with --fit it chooses prices
-    that use up the budget instead, and shows the errors that they buy.
+    Reports are files of statements, as for `batch`. A plan lists them with how often each is published; every time is
+    a purchase of its own. The command prints the smallest budget that covers all of them; with --fit it chooses
+    prices that use up the budget instead, and shows the errors that they buy.
 
     Example: hedgerow plan year.toml --fit --budget 6 --db demo/hospital.duckdb --catalog demo/hospital.yaml
     """
     if delta is not None and budget is None:
         raise UsageError("--delta requires --budget.")
-    reports = read_plan(file)
+    reports = [report for file in files for report in read_plan(file, times=times, epsilon=epsilon)]
     given = given_options(confidence=confidence, mechanism=mechanism)
     with asking("", db=db, catalog=catalog, ledger=ledger, analyst=None, dialect=dialect) as database:
         granted = None if budget is None else (budget, database.budget.limit.delta if delta is None else delta)

@@ -6,18 +6,22 @@ from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import asdict, astuple
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from hedgerow.cli import options
+from hedgerow.cli.demo import make_hospital
 from hedgerow.cli.errors import UsageError
 from hedgerow.cli.output import say, write_json
+from hedgerow.demo import HospitalFiles, existing
 from hedgerow.service.access.connect import open_access
 from hedgerow.service.access.model import Credentials, Identity, Role
-from hedgerow.service.configuration import Configuration, find_configuration
+from hedgerow.service.configuration import Configuration, find_configuration, with_listeners
 from hedgerow.service.systemd import is_supervised
+from hedgerow.session.project import FILE
 
 Config = Annotated[
     str | None,
@@ -26,28 +30,49 @@ Config = Annotated[
     ),
 ]
 
+
+def _port(name: str, reader: str) -> Any:  # noqa: ANN401 - Typer's options have no common type
+    return typer.Option(f"--{name}-port", min=0, max=65535, metavar="PORT", help=f"The port for {reader}; 0: any free.")
+
+
+DEMO = "demo"
+"""Folder of the data that `--demo` serves, as `hedgerow demo` names it."""
+
 FIRST = {"owner": Role.OWNER, "analyst": Role.ANALYST}
 """Accounts that the first start makes, where only programs on this machine can connect."""
 
-INTERFACES = {"wire": "PostgreSQL", "http": "HTTP", "console": "Console"}
+INTERFACES = {"wire": "PostgreSQL", "http": "HTTP", "console": "console"}
 
 
 def serve(
     *,
     config: Config = None,
+    demo: Annotated[
+        bool, typer.Option("--demo", help=f"Serve a generated hospital in ./{DEMO}; it is made if it is not there.")
+    ] = False,
+    host: Annotated[
+        str | None, typer.Option("--host", metavar="HOST", help="The address to listen on, instead of the file's.")
+    ] = None,
+    pg_port: Annotated[int | None, _port("pg", "PostgreSQL's clients")] = None,
+    http_port: Annotated[int | None, _port("http", "HTTP")] = None,
+    console_port: Annotated[int | None, _port("console", "browsers")] = None,
+    no_console: Annotated[bool, typer.Option("--no-console", help="Serve no pages for browsers.")] = False,
     check: Annotated[bool, typer.Option("--check", help="Check the settings, and exit.")] = False,
     as_json: options.Json = False,
 ) -> None:
     """Let others ask by psql, BI tools, HTTP or browser, with accounts, caps and limits. The owner's command.
 
     It needs no other server. Without settings it listens on this machine alone, and the first start makes an owner and
-    an analyst and prints how to connect. SIGTERM or Ctrl-C stops it, SIGHUP makes it read the catalogs again:
-    docs/how-to/run-the-service.md.
+    an analyst and prints how to connect. The line `ready` has the addresses, once it listens. SIGTERM or Ctrl-C stops
+    it, SIGHUP makes it read the catalogs again: docs/how-to/run-the-service.md.
 
     Example: hedgerow serve --config demo/hedgerow.toml
     """
-    configuration = find_configuration(config)
     server = _server()
+    file = _demo(config) if demo else config
+    configuration = with_listeners(
+        find_configuration(file), host, pg_port, http_port, console_port, console=not no_console
+    )
     if check:
         _check(configuration, server, as_json=as_json)
         return
@@ -69,6 +94,16 @@ def _server() -> ModuleType:
             code="no-serve",
             hint='Install the extra serve: pip install "hedgerow[serve]".',
         ) from None
+
+
+def _demo(config: str | None) -> str:
+    """Return the project file of the generated hospital, which is made if it is not there."""
+    if config is not None:
+        raise UsageError("--demo and --config name two projects.", code="usage", hint="Leave one of them out.")
+    files = HospitalFiles.of(Path(DEMO))
+    if not existing(files):
+        make_hospital(files)
+    return str(files.catalog.parent / FILE)
 
 
 def _check(configuration: Configuration, server: ModuleType, *, as_json: bool) -> None:
@@ -106,7 +141,7 @@ def _report(
     """Print where the service listens, and the secrets of accounts that were made just now."""
     if as_json:
         secrets = {name: asdict(credentials) for name, credentials in (accounts or {}).items()}
-        write_json({"datasets": list(configuration.datasets), **addresses, "accounts": secrets})
+        write_json({"ready": True, "datasets": list(configuration.datasets), **addresses, "accounts": secrets})
     else:
         for line in connection_lines(configuration, addresses, accounts):
             say(line)
@@ -125,8 +160,8 @@ def connection_lines(
     """
     schemes = dict.fromkeys(INTERFACES, configuration.scheme) | {"wire": "postgresql"}
     urls = {interface: f"{schemes[interface]}://{address}" for interface, address in addresses.items()}
-    lines = [f"hedgerow serves {', '.join(configuration.datasets)}. Ctrl-C stops it."]
-    lines += [f"  {INTERFACES[interface]:<11} {url}" for interface, url in urls.items()]
+    lines = [f"ready: {', '.join(f'{INTERFACES[interface]} {url}' for interface, url in urls.items())}"]
+    lines += [f"Datasets: {', '.join(configuration.datasets)}. Ctrl-C stops the service."]
     if accounts is None:
         return [*lines, "There are no accounts yet. Make one: hedgerow analyst add NAME --epsilon 0.5"]
     if not accounts:

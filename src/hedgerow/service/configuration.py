@@ -5,7 +5,7 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -146,6 +146,31 @@ def read_configuration(path: str | os.PathLike[str]) -> Configuration:
         section.finish()
     _refuse_exposed(configuration)
     return configuration
+
+
+def with_listeners(
+    configuration: Configuration,
+    host: str | None,
+    wire_port: int | None,
+    http_port: int | None,
+    console_port: int | None,
+    *,
+    console: bool,
+) -> Configuration:
+    """Return the settings with the addresses of the command line in place of the file's."""
+
+    def listener(settings: ListenerSettings, port: int | None) -> ListenerSettings:
+        return replace(settings, host=host or settings.host, port=settings.port if port is None else port)
+
+    pages = listener(configuration.console, console_port)
+    changed = replace(
+        configuration,
+        wire=listener(configuration.wire, wire_port),
+        http=listener(configuration.http, http_port),
+        console=replace(pages, enabled=pages.enabled and console),
+    )
+    _refuse_exposed(changed)
+    return changed
 
 
 class Section:
@@ -329,8 +354,8 @@ def _refuse_exposed(configuration: Configuration) -> None:
     for name, listener in configuration.listeners.items():
         if not listener.is_loopback:
             raise CatalogError(
-                f"{configuration.path.name} lets [serve.{name}] listen on {listener.host}, where others on the network "
-                "could read tokens and answers: there is no certificate.",
+                f"[serve.{name}] would listen on {listener.host}, where others on the network could read tokens and "
+                f"answers: {configuration.path.name} names no certificate.",
                 code="serve-exposed",
                 hint="Write [serve.tls] with certificate and key, or listen on 127.0.0.1 behind a program that speaks "
                 "TLS.",

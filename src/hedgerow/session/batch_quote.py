@@ -9,7 +9,7 @@ from hedgerow.accounting.budget import Spending
 from hedgerow.answer import Savings
 from hedgerow.answer.plot import Errors
 from hedgerow.answer.render import table_text
-from hedgerow.figures import finite
+from hedgerow.figures import figure, finite
 from hedgerow.markup import grid, joined, paragraph
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ class BatchQuote:
 
 
 def _shown(error: float | None) -> str:
-    return "" if error is None else "?" if not math.isfinite(error) else f"{error:,.4g}"
+    return "" if error is None else "?" if not math.isfinite(error) else figure(error)
 
 
 def _spending(spending: Spending) -> dict[str, float]:

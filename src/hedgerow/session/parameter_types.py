@@ -35,8 +35,8 @@ def infer_types(names: Sequence[str], bind: Bind) -> tuple[dict[str, Type], dict
         values: dict[str, Sample | None] = dict.fromkeys(names, unknown)
         for number, name in [*enumerate(names), *enumerate(names)]:
             samples = _samples(number)
-            if name not in types and (found := _fitting_type(name, samples, values, bind)) is not None:
-                types[name], values[name] = found, samples[found]
+            if name not in types and (kind := _fitting_type(name, samples, values, bind)) is not None:
+                types[name], values[name] = kind, samples[kind]
         if len(types) == len(names):
             break
     return types, values

@@ -20,7 +20,7 @@ from hedgerow.catalog.load_budget import DELTAS
 from hedgerow.errors import ConditionNotMet, ParameterError, QueryError
 from hedgerow.execution.request import Options, real
 from hedgerow.execution.session import Session
-from hedgerow.figures import finite
+from hedgerow.figures import figure, finite
 from hedgerow.ledger.limits import MASS_SHARE, RESERVE, caps_for
 from hedgerow.session.batch import price_batch
 from hedgerow.session.quote import share_of
@@ -125,7 +125,7 @@ class BudgetPlan:
             for question, columns in one.errors.items():
                 for column, by_size in columns.items():
                     error = by_size.get(SIZE, math.inf)
-                    table.add_row(one.name, question, column, f"{error:,.4g}" if math.isfinite(error) else "?")
+                    table.add_row(one.name, question, column, figure(error) if math.isfinite(error) else "?")
         return table
 
     @property
@@ -176,9 +176,15 @@ class BudgetPlan:
         }
 
 
-def read_plan(path: str | os.PathLike[str]) -> list[PlannedReport]:
-    """Read a plan: TOML with a `[[report]]` for each report (`file` or `sql`, `times`, `epsilon`, `name`)."""
+def read_plan(path: str | os.PathLike[str], *, times: int = 1, epsilon: float | None = None) -> list[PlannedReport]:
+    """Read a plan: TOML with a `[[report]]` for each report (`file` or `sql`, `times`, `epsilon`, `name`).
+
+    A file of SQL is a plan of one report, with the `times` and the `epsilon` that are given here.
+    """
     file = Path(path)
+    if file.suffix.lower() == ".sql":
+        entry = {"file": file.name, "times": times} | ({} if epsilon is None else {"epsilon": epsilon})
+        return [_planned(entry, file.parent)]
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -125,8 +125,8 @@ class PrivateStatements:
             )
         except HedgerowError:
             return ()
-        found = {parameter.name: column_type(parameter.type).type_id for parameter in described.parameters}
-        return tuple(found.get(str(position), 0) for position in range(1, number + 1))
+        type_ids = {parameter.name: column_type(parameter.type).type_id for parameter in described.parameters}
+        return tuple(type_ids.get(str(position), 0) for position in range(1, number + 1))
 
     async def columns(
         self, query: str, given: Sequence[int], values: Sequence[object] | None, *, probe: bool = False
