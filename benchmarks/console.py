@@ -22,7 +22,7 @@ from playwright.sync_api import Page, sync_playwright
 import hedgerow as hr
 from hedgerow.demo import HospitalFiles, build
 from hedgerow.errors import HedgerowError
-from hedgerow.service.access.connect import open_access
+from hedgerow.service.access import open_access
 from hedgerow.service.access.model import Identity, Role
 from hedgerow.service.gateway import Gateway
 from hedgerow.service.statement_queue import ServiceLimits

@@ -6,9 +6,8 @@ from datetime import UTC, datetime
 import pytest
 
 from hedgerow.catalog import load_catalog
-from hedgerow.service.access.connect import open_access
-from hedgerow.service.access.model import ApprovalRequest, RequestState, Role
-from hedgerow.service.access.secrets import password_matches
+from hedgerow.service.access import open_access
+from hedgerow.service.access.model import ApprovalRequest, RequestState, Role, password_matches
 
 
 @pytest.fixture

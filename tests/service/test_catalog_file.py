@@ -6,7 +6,7 @@ import pytest
 from tests.internals import session_of
 
 from hedgerow.errors import CatalogError
-from hedgerow.service.access.connect import open_access
+from hedgerow.service.access import open_access
 from hedgerow.service.access.model import Identity, Role
 from hedgerow.service.catalog_file import CatalogFiles
 from hedgerow.service.errors import AccessError

@@ -15,7 +15,7 @@ from hedgerow.service.configuration import (
     read_configuration,
     with_listeners,
 )
-from hedgerow.service.tls import load_certificate, server_context
+from hedgerow.service.server import load_certificate, server_context
 
 CATALOG = "dataset: shop\nbudget: {epsilon: 3, delta: 1e-6}\ntables: {people: {unit: id}}\n"
 PROJECT = '[project]\ndatabase = "shop.duckdb"\ncatalog = "shop.yaml"\n'

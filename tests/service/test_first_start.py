@@ -11,9 +11,8 @@ from typer.testing import CliRunner
 
 from hedgerow.cli import app
 from hedgerow.cli.serve import _first_accounts, connection_lines
-from hedgerow.service.access.connect import open_access
-from hedgerow.service.access.model import Role
-from hedgerow.service.access.secrets import password_matches
+from hedgerow.service.access import open_access
+from hedgerow.service.access.model import Role, password_matches
 from hedgerow.service.configuration import read_configuration
 
 from .serving import CATALOG

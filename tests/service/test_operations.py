@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from hedgerow.cli.serve import is_supervised
 from hedgerow.errors import CatalogError, LedgerError
 from hedgerow.service.configuration import CONSOLE_PORT, HTTP_PORT, WIRE_PORT, ledger_location, read_configuration
 from hedgerow.service.gateway import StatementEvent
-from hedgerow.service.logs import RequestLog, request_id
-from hedgerow.service.metrics import Metrics, ServiceHealth
-from hedgerow.service.systemd import is_supervised, notify
+from hedgerow.service.monitoring import Metrics, RequestLog, ServiceHealth, request_id
+from hedgerow.service.server import notify
 
 from .serving import CATALOG
 

@@ -15,7 +15,7 @@ from hedgerow.cli.errors import UsageError, pointing
 from hedgerow.cli.output import say, show_table, tell, write_json
 from hedgerow.cli.serve import Config
 from hedgerow.ledger.base import ANONYMOUS
-from hedgerow.service.access.connect import open_access
+from hedgerow.service.access import open_access
 from hedgerow.service.access.model import Credentials, Identity, Role, UserAccount
 from hedgerow.service.caps import write_cap
 from hedgerow.service.configuration import Configuration, find_configuration

@@ -11,7 +11,7 @@ from hedgerow.cli import options
 from hedgerow.cli.errors import UsageError
 from hedgerow.cli.output import printable, say, show_table, tell, write_json
 from hedgerow.cli.serve import Config
-from hedgerow.service.access.connect import open_access
+from hedgerow.service.access import open_access
 from hedgerow.service.access.model import ApprovalRequest, RequestState
 from hedgerow.service.configuration import find_configuration
 

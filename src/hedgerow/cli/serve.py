@@ -1,6 +1,7 @@
 """hedgerow serve."""
 
 import asyncio
+import os
 import sys
 from collections.abc import Mapping
 from contextlib import closing
@@ -17,10 +18,9 @@ from hedgerow.cli.demo import make_hospital
 from hedgerow.cli.errors import UsageError
 from hedgerow.cli.output import say, write_json
 from hedgerow.demo import HospitalFiles, existing
-from hedgerow.service.access.connect import open_access
+from hedgerow.service.access import open_access
 from hedgerow.service.access.model import Credentials, Identity, Role
 from hedgerow.service.configuration import Configuration, find_configuration, with_listeners
-from hedgerow.service.systemd import is_supervised
 from hedgerow.session.project import FILE
 
 Config = Annotated[
@@ -129,6 +129,11 @@ def _first_accounts(configuration: Configuration) -> dict[str, Credentials] | No
         if not configuration.is_local or is_supervised():
             return None
         return {name: access.add(Identity(name, role)) for name, role in FIRST.items()}
+
+
+def is_supervised() -> bool:
+    """Return True if systemd started this process, so that its output goes to the journal."""
+    return any(os.environ.get(name) for name in ("INVOCATION_ID", "NOTIFY_SOCKET"))
 
 
 def _report(

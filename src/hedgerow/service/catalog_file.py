@@ -9,8 +9,8 @@ from hedgerow.catalog.load import parse_catalog
 from hedgerow.catalog.patch import keep_copy, replace_catalog, with_endings_of
 from hedgerow.catalog.strict_yaml import Source
 from hedgerow.errors import CatalogError, HedgerowError
-from hedgerow.service.access.administration import require_owner
 from hedgerow.service.access.model import Identity
+from hedgerow.service.access.rights import require_owner
 from hedgerow.service.caps import write_cap
 from hedgerow.service.gateway import Gateway
 from hedgerow.session.draft import parse_draft
@@ -61,7 +61,12 @@ class CatalogFiles:
                 )
             await asyncio.to_thread(parse_draft, self._gateway.view(identity, dataset), text)
             copy = await asyncio.to_thread(_exchange, path, old, text)
-            await self._apply(path, old)
+            try:
+                if self._reload is not None:
+                    await self._reload()
+            except HedgerowError:
+                await asyncio.to_thread(replace_catalog, path, old)  # it is still in force
+                raise
             self._gateway.access.observe_change(identity.name, "save-catalog", dataset)
             return copy
 
@@ -81,15 +86,6 @@ class CatalogFiles:
                 raise _unwritable() from None
             self._gateway.access.observe_change(identity.name, "set-cap", analyst)
             return copy
-
-    async def _apply(self, path: Path, old: str) -> None:
-        """Reload; if that fails, restore the old text, which is still in force."""
-        try:
-            if self._reload is not None:
-                await self._reload()
-        except HedgerowError:
-            await asyncio.to_thread(replace_catalog, path, old)
-            raise
 
     def _path(self, identity: Identity, dataset: str) -> Path:
         require_owner(identity)

@@ -24,8 +24,8 @@ from hedgerow.execution.request import Parameters
 from hedgerow.figures import finite
 from hedgerow.ledger import BudgetView, HistoryEntry, Ledger, Verification
 from hedgerow.owners_log import about, withheld
-from hedgerow.service.access.administration import require_owner
 from hedgerow.service.access.model import AccessStore, ApprovalRequest, Identity, RequestState, Role
+from hedgerow.service.access.rights import require_owner
 from hedgerow.service.caps import LiveCaps
 from hedgerow.service.errors import AccessError, ApprovalError, BusyError
 from hedgerow.service.statement_queue import ServiceLimits, StatementQueue

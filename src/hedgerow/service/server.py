@@ -1,28 +1,32 @@
-"""The server: opens the datasets, starts the listeners in order, reloads catalogs, and stops in reverse order."""
+"""The server: opens the datasets, starts the listeners in order, reloads catalogs, and stops in reverse order.
+
+It loads the certificate of the listeners, and tells systemd when the service is ready, reloads and stops.
+"""
 
 import asyncio
 import os
 import signal
+import socket
+import ssl
+import time
 from collections.abc import Callable, Mapping
-from contextlib import AsyncExitStack, ExitStack, closing
+from contextlib import AsyncExitStack, ExitStack, closing, suppress
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Protocol
 
 from hedgerow.backends import connect_backend
 from hedgerow.catalog import bind_catalog, load_catalog
 from hedgerow.errors import CatalogError, HedgerowError
 from hedgerow.ledger.base import ANONYMOUS
-from hedgerow.service.access.connect import open_access
-from hedgerow.service.configuration import Configuration, DatasetSettings
+from hedgerow.service.access import open_access
+from hedgerow.service.configuration import Configuration, DatasetSettings, TlsFiles
 from hedgerow.service.gateway import Gateway, StatementEvent
+from hedgerow.service.http.authentication import OidcSettings
 from hedgerow.service.http.listener import HttpListener
-from hedgerow.service.http.oidc import OidcSettings
-from hedgerow.service.logs import RequestLog
-from hedgerow.service.metrics import Check, Metrics, ServiceHealth
+from hedgerow.service.monitoring import Check, Metrics, RequestLog, ServiceHealth
 from hedgerow.service.shadow.cluster import Shadow
-from hedgerow.service.systemd import notify, notify_reloading
-from hedgerow.service.tls import load_certificate, server_context
 from hedgerow.service.wire.listener import WireListener
 from hedgerow.session.connection import connect
 from hedgerow.session.database import Database
@@ -159,7 +163,7 @@ class Server:
     async def _reload(self, gateway: Gateway) -> None:
         """Read catalogs and the certificate again; keep the old ones where a new one is wrong. Open the log again."""
         async with self._reloading:
-            notify_reloading()
+            notify("RELOADING=1", f"MONOTONIC_USEC={time.monotonic_ns() // 1000}")
             try:
                 self._log.reopen()
                 if self._tls is not None and self._configuration.tls is not None:
@@ -216,16 +220,15 @@ def open_datasets(datasets: Mapping[str, DatasetSettings]) -> dict[str, Database
     with ExitStack() as undo:
         databases = {}
         for name, settings in datasets.items():
-            databases[name] = _open_dataset(settings)
+            if settings.project is not None:
+                databases[name] = connect(str(settings.project))
+            else:
+                databases[name] = connect(
+                    settings.database, catalog=settings.catalog, ledger=settings.ledger, dialect=settings.dialect
+                )
             undo.callback(databases[name].close)
         undo.pop_all()
     return databases
-
-
-def _open_dataset(settings: DatasetSettings) -> Database:
-    if settings.project is not None:
-        return connect(str(settings.project))
-    return connect(settings.database, catalog=settings.catalog, ledger=settings.ledger, dialect=settings.dialect)
 
 
 def check_datasets(datasets: Mapping[str, DatasetSettings]) -> None:
@@ -237,3 +240,52 @@ def check_datasets(datasets: Mapping[str, DatasetSettings]) -> None:
             bind_catalog(declared, backend.schema())
         finally:
             backend.close()
+
+
+EVERYBODY = 0o007
+"""Permissions of users that are neither the owner nor in the group."""
+
+
+def server_context(files: TlsFiles) -> ssl.SSLContext:
+    """Return the TLS settings of both listeners: version 1.2 or later, with the owner's certificate."""
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    load_certificate(context, files)
+    return context
+
+
+def load_certificate(context: ssl.SSLContext, files: TlsFiles) -> None:
+    """Load certificate and key, for connections from now on; the old ones stay if the new cannot be used."""
+    key = Path(files.key)
+    try:
+        exposed = os.name == "posix" and bool(key.stat().st_mode & EVERYBODY)
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(files.certificate, files.key, _no_passphrase)
+    except (OSError, ssl.SSLError, ValueError):
+        raise CatalogError(
+            "The certificate and the key in [serve.tls] cannot be read, or do not belong together.",
+            code="serve-tls",
+            hint="Both are PEM files: the certificate with its chain, and the private key without a passphrase.",
+        ) from None
+    if exposed:
+        raise CatalogError(
+            f"Every user of this machine may read the private key {key.name} of [serve.tls].",
+            code="serve-tls",
+            hint=f"Run: chmod 600 {key}. If others could read it for some time, ask for a new certificate.",
+        )
+    context.load_cert_chain(files.certificate, files.key)
+
+
+def _no_passphrase() -> str:
+    """Refuse a key with a passphrase, instead of asking for it on a terminal."""
+    raise ValueError
+
+
+def notify(*states: str) -> None:
+    """Tell systemd a state, such as READY=1, by a datagram of sd_notify; do nothing if systemd did not ask for any."""
+    address = os.environ.get("NOTIFY_SOCKET")
+    if not address:
+        return
+    place = f"\0{address[1:]}" if address.startswith("@") else address
+    with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as channel:
+        channel.connect(place)
+        channel.sendall("\n".join(states).encode())

@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from hedgerow.service.access.connect import open_access
+from hedgerow.service.access import open_access
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

@@ -9,11 +9,10 @@ import pytest
 
 from hedgerow.answer import Answer, Summary
 from hedgerow.error_bars.intervals.interval import Interval
-from hedgerow.service.access.connect import open_access
+from hedgerow.service.access import open_access
 from hedgerow.service.access.dashboards import DashboardStore, Tile, TileView
-from hedgerow.service.access.errors import AccessStoreError
 from hedgerow.service.access.model import Identity, Role
-from hedgerow.service.access.sharing import (
+from hedgerow.service.access.rights import (
     change_dashboard,
     create_dashboard,
     keep_answer,
@@ -22,6 +21,7 @@ from hedgerow.service.access.sharing import (
     visible_dashboard,
     visible_dashboards,
 )
+from hedgerow.service.access.store import AccessStoreError
 from hedgerow.service.errors import AccessError
 
 ANN, BOB = Identity("ann", datasets=frozenset({"shop"})), Identity("bob", datasets=frozenset({"shop"}))

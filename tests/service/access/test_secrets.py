@@ -5,7 +5,7 @@ import hashlib
 import hmac
 import stringprep
 
-from hedgerow.service.access.secrets import (
+from hedgerow.service.access.model import (
     ALPHABET,
     PASSWORD_LENGTH,
     generate_credentials,

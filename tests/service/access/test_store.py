@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 
 from hedgerow.ledger.postgres_connection import Address
-from hedgerow.service.access.connect import open_access
-from hedgerow.service.access.errors import AccessStoreError
-from hedgerow.service.access.model import ApprovalRequest, Identity, RequestState, Role
+from hedgerow.service.access import open_access
+from hedgerow.service.access.model import ApprovalRequest, Identity, RequestState, Role, password_matches
 from hedgerow.service.access.postgres import REMEMBERED, PostgresAccessStore
-from hedgerow.service.access.secrets import password_matches
+from hedgerow.service.access.store import AccessStoreError
 
 ANN = Identity("ann", Role.ANALYST, frozenset({"shop"}))
 
@@ -174,7 +173,7 @@ def test_a_closed_store_says_so(store):
 def test_another_process_adds_an_account_that_is_seen_at_once(opened, location):
     store = opened()
     program = (
-        "import sys; from hedgerow.service.access.connect import open_access;"
+        "import sys; from hedgerow.service.access import open_access;"
         "from hedgerow.service.access.model import Identity;"
         "store = open_access(sys.argv[1]); print(store.add(Identity('ann')).token); store.close()"
     )

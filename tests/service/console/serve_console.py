@@ -13,7 +13,7 @@ from oddities import write_oddities
 
 import hedgerow as hr
 from hedgerow.demo import HospitalFiles, build
-from hedgerow.service.access.connect import open_access
+from hedgerow.service.access import open_access
 from hedgerow.service.access.model import Credentials, Identity, Role
 
 ACCOUNTS = (

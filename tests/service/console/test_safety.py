@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from playwright.sync_api import expect
 
-from hedgerow.service.access.connect import open_access
+from hedgerow.service.access import open_access
 from hedgerow.service.access.model import Identity
 from hedgerow.service.console.safety import NO_RESPONSE, ConsoleGuard
 from hedgerow.service.console.sign_in import Sessions, sign_in_routes

@@ -6,8 +6,8 @@ import shlex
 
 import pytest
 
-from hedgerow.service.console.snippets import as_curl, as_python, with_values
-from hedgerow.service.http.bodies import QueryBody
+from hedgerow.service.console.questions import as_curl, as_python, with_values
+from hedgerow.service.http.schemas import QueryBody
 
 ADDRESS = "http://127.0.0.1:8439"
 TEXTS = (

@@ -12,7 +12,7 @@ from ruamel.yaml import YAML
 
 import hedgerow as hr
 from hedgerow.demo import HospitalFiles, build
-from hedgerow.service.access.connect import open_access
+from hedgerow.service.access import open_access
 from hedgerow.service.access.model import Identity, Role
 from hedgerow.service.gateway import Gateway
 from hedgerow.service.http.listener import HttpListener

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from hedgerow.service.access.model import Role
-from hedgerow.service.http.oidc import OidcSettings, OidcVerifier
+from hedgerow.service.http.authentication import OidcSettings, OidcVerifier
 
 AUDIENCE = "hedgerow"
 

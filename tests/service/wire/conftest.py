@@ -15,7 +15,7 @@ from tests.internals import session_of
 
 import hedgerow as hr
 from hedgerow.demo import HospitalFiles, build
-from hedgerow.service.access.connect import open_access
+from hedgerow.service.access import open_access
 from hedgerow.service.access.model import Identity, Role
 from hedgerow.service.gateway import Gateway
 from hedgerow.service.shadow.cluster import Shadow

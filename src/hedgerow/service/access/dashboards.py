@@ -12,8 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from hedgerow.ledger.entries import canonical
-from hedgerow.service.access import errors
-from hedgerow.service.access.store import SqlAccessStore
+from hedgerow.service.access.store import AccessStoreError, SqlAccessStore
 
 LARGEST_ANSWER = 4_000_000
 """Maximum number of characters of a kept answer."""
@@ -94,7 +93,7 @@ def answer_id(dataset: str, sql: str, params: object, options: Mapping[str, Any]
 
 
 class DashboardStore:
-    """Kept answers and dashboards. Rights are checked in `sharing.py`."""
+    """Kept answers and dashboards. Rights are checked in `rights.py`."""
 
     def __init__(self, store: SqlAccessStore) -> None:
         self._store = store
@@ -104,7 +103,7 @@ class DashboardStore:
         """Store an answer, unless it is stored already."""
         document = json.dumps(dict(answer.document))
         if len(document) > LARGEST_ANSWER:
-            raise errors.too_large("The answer", "Ask for fewer rows.")
+            raise _too_large("The answer", "Ask for fewer rows.")
         parts = json.dumps(answer.params), json.dumps(dict(answer.options)), _written(answer.created), document
         with self._store.transaction(writing=True) as execute:
             execute(
@@ -116,15 +115,19 @@ class DashboardStore:
         """Return a kept answer; None if there is none."""
         with self._store.transaction(writing=False) as execute:
             rows = execute(f"SELECT {KEPT} FROM {self._answers} WHERE id = ?", identifier)
-        return _to_answer(rows[0]) if rows else None
+        if not rows:
+            return None
+        identifier, dataset, analyst, sql, params, options, created, document = rows[0]
+        parts = json.loads(params), json.loads(options), datetime.fromisoformat(created), json.loads(document)
+        return KeptAnswer(identifier, dataset, analyst, sql, *parts)
 
     def save(self, board: Dashboard) -> Dashboard:
         """Create a dashboard, or replace it; return it with the time of the change."""
         texts = [board.title, *(tile.title for tile in board.tiles)]
         if len(board.tiles) > MOST_TILES or any(len(text) > LONGEST_TITLE for text in texts):
-            raise errors.too_large("The dashboard", f"It takes {MOST_TILES} tiles, and titles of {LONGEST_TITLE}.")
+            raise _too_large("The dashboard", f"It takes {MOST_TILES} tiles, and titles of {LONGEST_TITLE}.")
         if any(len(text) > LONGEST_TEXT for text in (board.text, *(tile.text for tile in board.tiles))):
-            raise errors.too_large("A text", f"Write at most {LONGEST_TEXT:,} characters.")
+            raise _too_large("A text", f"Write at most {LONGEST_TEXT:,} characters.")
         now, tiles = datetime.now(UTC), json.dumps([asdict(tile) for tile in board.tiles])
         values = (board.title, board.text, int(board.shared), tiles, _written(now))
         with self._store.transaction(writing=True) as execute:
@@ -158,10 +161,8 @@ def _written(time: datetime) -> str:
     return time.astimezone(UTC).isoformat(timespec="microseconds")
 
 
-def _to_answer(row: Sequence[Any]) -> KeptAnswer:
-    identifier, dataset, analyst, sql, params, options, created, document = row
-    parts = json.loads(params), json.loads(options), datetime.fromisoformat(created), json.loads(document)
-    return KeptAnswer(identifier, dataset, analyst, sql, *parts)
+def _too_large(subject: str, hint: str) -> AccessStoreError:
+    return AccessStoreError(f"{subject} is too large to be stored.", code="too-large-to-keep", hint=hint)
 
 
 def _to_dashboard(row: Sequence[Any]) -> Dashboard:

@@ -9,10 +9,16 @@ from typing import Any
 
 from hedgerow.errors import LedgerError
 from hedgerow.ledger.postgres_connection import Address, driver, undo
-from hedgerow.service.access import errors
-from hedgerow.service.access.model import UserAccount
-from hedgerow.service.access.secrets import hash_token
-from hedgerow.service.access.store import FORMAT, Execute, SqlAccessStore, definitions
+from hedgerow.service.access.model import UserAccount, hash_token
+from hedgerow.service.access.store import (
+    FORMAT,
+    Execute,
+    SqlAccessStore,
+    definitions,
+    store_closed,
+    store_newer,
+    store_unreachable,
+)
 
 PATIENCE = 5.0
 """Seconds to wait for the server, or for another writer."""
@@ -65,7 +71,7 @@ class PostgresAccessStore(SqlAccessStore):
         psycopg = driver()
         with self._turn:
             if self._closed:
-                raise errors.closed()
+                raise store_closed()
             if writing:
                 self._remembered.clear()
             self._begin()
@@ -74,7 +80,7 @@ class PostgresAccessStore(SqlAccessStore):
                 self._connection.execute("COMMIT")
             except psycopg.Error:
                 self._connection.close()
-                raise errors.unreachable(self._address) from None
+                raise store_unreachable(self._address) from None
             except BaseException:
                 undo(self._connection)
                 raise
@@ -110,7 +116,7 @@ class PostgresAccessStore(SqlAccessStore):
             except psycopg.Error:
                 self._connection.close()
                 if last:
-                    raise errors.unreachable(self._address) from None
+                    raise store_unreachable(self._address) from None
             else:
                 return
 
@@ -124,7 +130,7 @@ class PostgresAccessStore(SqlAccessStore):
         except LedgerError as error:
             if error.code == "ledger-driver":
                 raise
-            raise errors.unreachable(self._address) from None
+            raise store_unreachable(self._address) from None
 
     def _prepare(self) -> None:
         """Create the tables that are missing, also those that an older version lacks; refuse those of a newer one."""
@@ -141,4 +147,4 @@ class PostgresAccessStore(SqlAccessStore):
                     execute(definition)
                 execute(f"INSERT INTO {schema}.access_format VALUES (?)", FORMAT)
         if number > FORMAT:
-            raise errors.newer(self._address)
+            raise store_newer(self._address)

@@ -13,8 +13,17 @@ from typing import Any
 from urllib.parse import quote
 
 from hedgerow.ledger.sqlite import committing
-from hedgerow.service.access import errors
-from hedgerow.service.access.store import FORMAT, Execute, SqlAccessStore, definitions
+from hedgerow.service.access.store import (
+    FORMAT,
+    AccessStoreError,
+    Execute,
+    SqlAccessStore,
+    definitions,
+    store_closed,
+    store_foreign,
+    store_newer,
+    store_unreachable,
+)
 
 PATIENCE = 10.0
 """Seconds that a writer waits for the others."""
@@ -39,10 +48,13 @@ class SQLiteAccessStore(SqlAccessStore):
         self._path = path
         self._turn = threading.RLock()
         try:
-            _create_private(path)
+            try:  # for its owner alone
+                os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            except FileExistsError:
+                _require_private(path)
             self._connection = _connect(path, patience)
         except OSError:
-            raise errors.unreachable(path) from None
+            raise store_unreachable(path) from None
         try:
             with _translating(path):
                 _prepare(self._connection, path)
@@ -57,9 +69,9 @@ class SQLiteAccessStore(SqlAccessStore):
         """One transaction of the file."""
         with self._turn, _translating(self._path):
             if self._closed:
-                raise errors.closed()
+                raise store_closed()
             if _identity(self._path) != self._identity:
-                raise errors.replaced(self._path)
+                raise _replaced(self._path)
             with committing(self._connection, "BEGIN IMMEDIATE" if writing else "BEGIN"):
                 yield self._execute
 
@@ -73,13 +85,14 @@ class SQLiteAccessStore(SqlAccessStore):
         return self._connection.execute(sql, values).fetchall()
 
 
-def _create_private(path: Path) -> None:
-    """Create the file for its owner alone, or refuse one that others can read."""
-    try:
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-    except FileExistsError:
-        if os.name == "posix" and path.stat().st_mode & OTHERS:
-            raise errors.readable_by_others(path) from None
+def _require_private(path: Path) -> None:
+    """Refuse a file that others can read."""
+    if os.name == "posix" and path.stat().st_mode & OTHERS:
+        raise AccessStoreError(
+            f"Other users of this machine may read {path}, which holds the verifiers of all accounts.",
+            code="access-store-permissions",
+            hint=f"Run: chmod 600 {path}. If others could read it for some time, rotate every account.",
+        ) from None
 
 
 def _connect(path: Path, patience: float) -> sqlite3.Connection:
@@ -100,9 +113,9 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
         for sql in ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_schema")
     )
     if application != APPLICATION_ID and (application or tables):
-        raise errors.foreign(path)
+        raise store_foreign(path)
     if version > FORMAT:
-        raise errors.newer(path)
+        raise store_newer(path)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA trusted_schema = OFF")
@@ -120,8 +133,15 @@ def _identity(path: Path) -> tuple[int, int]:
     try:
         status = path.stat()
     except OSError:
-        raise errors.replaced(path) from None
+        raise _replaced(path) from None
     return status.st_dev, status.st_ino
+
+
+def _replaced(path: Path) -> AccessStoreError:
+    return AccessStoreError(
+        f"The accounts in {path} were moved, removed or replaced while they were in use.",
+        hint="Put the file back, or restart the service.",
+    )
 
 
 @contextmanager
@@ -132,7 +152,10 @@ def _translating(path: Path) -> Iterator[None]:
     except sqlite3.DatabaseError as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code == sqlite3.SQLITE_NOTADB:
-            raise errors.foreign(path) from None
+            raise store_foreign(path) from None
         if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
-            raise errors.busy(path) from None
-        raise errors.unreachable(path) from None
+            raise AccessStoreError(
+                f"Another program has locked the accounts in {path} for too long.",
+                hint="Try again when it has finished.",
+            ) from None
+        raise store_unreachable(path) from None

@@ -1,4 +1,7 @@
-"""The store of accounts and approval requests, in SQL that SQLite and PostgreSQL both run."""
+"""The store of accounts and approval requests, in SQL that SQLite and PostgreSQL both run, and its errors.
+
+Messages name accounts, requests and places, never a password or a token.
+"""
 
 import json
 import re
@@ -6,10 +9,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
+from hedgerow.errors import HedgerowError
 from hedgerow.ledger.base import ANONYMOUS
-from hedgerow.service.access import errors
 from hedgerow.service.access.model import (
     ApprovalRequest,
     Credentials,
@@ -18,8 +22,11 @@ from hedgerow.service.access.model import (
     Role,
     ScramVerifier,
     UserAccount,
+    generate_credentials,
+    hash_token,
+    same_secret,
+    scram_verifier,
 )
-from hedgerow.service.access.secrets import generate_credentials, hash_token, same_secret, scram_verifier
 
 FORMAT = 2
 """Version of the tables. A newer program may add to them; an older one refuses what it does not know."""
@@ -61,6 +68,45 @@ def definitions(prefix: str, binary: str) -> tuple[str, ...]:
     return tuple(f"CREATE TABLE IF NOT EXISTS {prefix}{name} ({columns})" for name, columns in tables.items())
 
 
+class AccessStoreError(HedgerowError):
+    """The accounts or the approval requests could not be read or written."""
+
+    code = "access-store"
+
+
+def store_unreachable(place: object) -> AccessStoreError:
+    """Error: the file or the server cannot be opened."""
+    return AccessStoreError(
+        f"The accounts in {place} cannot be read or written.",
+        hint="Check the folder, its permissions and the disk."
+        if isinstance(place, Path)
+        else "Check that the server runs, and that this user may create and change tables in the schema.",
+    )
+
+
+def store_foreign(place: object) -> AccessStoreError:
+    """Error: the file or the tables belong to another program."""
+    return AccessStoreError(
+        f"{place} is not a store of accounts.",
+        code="access-store-foreign",
+        hint="Name another place as `store` in [serve] of hedgerow.toml; this one was not changed.",
+    )
+
+
+def store_newer(place: object) -> AccessStoreError:
+    """Error: a later version of the program wrote the store."""
+    return AccessStoreError(
+        f"The accounts in {place} were written by a newer version of hedgerow.",
+        code="access-store-newer",
+        hint="Upgrade hedgerow on this machine.",
+    )
+
+
+def store_closed() -> AccessStoreError:
+    """Error: the store was closed before."""
+    return AccessStoreError("The store of accounts is closed.")
+
+
 class SqlAccessStore(ABC):
     """Accounts and approval requests in a database; safe to use from many threads and processes.
 
@@ -69,7 +115,7 @@ class SqlAccessStore(ABC):
 
     def __init__(self, prefix: str) -> None:
         self._prefix = prefix
-        self.observe_change: Callable[[str, str, str], None] = _unobserved
+        self.observe_change: Callable[[str, str, str], None] = lambda _by, _kind, _target: None
         """Called after an owner changed something; see `AccessStore`."""
         self._accounts, self._tokens, self._requests = map(self.table, ("accounts", "tokens", "requests"))
 
@@ -105,7 +151,12 @@ class SqlAccessStore(ABC):
     def add(self, identity: Identity) -> Credentials:
         """Create an account, and return its password and token, which are not stored."""
         if not NAME.fullmatch(identity.name) or identity.name == ANONYMOUS:
-            raise errors.bad_name(LONGEST_NAME)
+            raise AccessStoreError(
+                f"An account needs a name of 1 to {LONGEST_NAME} letters, digits and . _ @ + - that opens with a "
+                "letter or a digit; the name `default` belongs to questions without a name.",
+                code="account-name",
+                hint="Use a short name or an e-mail address, such as ann or ann@example.org.",
+            )
         datasets = None if identity.datasets is None else json.dumps(sorted(identity.datasets))
         created = datetime.now(UTC).isoformat(timespec="microseconds")
         with self.transaction(writing=True) as execute:
@@ -116,7 +167,11 @@ class SqlAccessStore(ABC):
                 *(b"", b"", b""),
             )
             if not taken:
-                raise errors.account_exists(identity.name)
+                raise AccessStoreError(
+                    f"There is already an account {identity.name}.",
+                    code="account-exists",
+                    hint=f"Choose another name, or give it new secrets: hedgerow analyst rotate {identity.name}",
+                )
             return self._set_secrets(execute, identity.name)
 
     def rotate(self, name: str) -> Credentials:
@@ -128,7 +183,7 @@ class SqlAccessStore(ABC):
         """Remove an account. What it has spent stays in the ledger."""
         with self.transaction(writing=True) as execute:
             if not execute(f"DELETE FROM {self._accounts} WHERE name = ? RETURNING name", name):
-                raise errors.no_account(name)
+                raise _no_account(name)
             execute(f"DELETE FROM {self._tokens} WHERE name = ?", name)
 
     def create_request(self, request: ApprovalRequest) -> None:
@@ -191,14 +246,16 @@ class SqlAccessStore(ABC):
         keys = "iterations = ?, salt = ?, stored_key = ?, server_key = ?"
         parts = (verifier.iterations, verifier.salt, verifier.stored_key, verifier.server_key)
         if not execute(f"UPDATE {self._accounts} SET {keys} WHERE name = ? RETURNING name", *parts, name):
-            raise errors.no_account(name)
+            raise _no_account(name)
         execute(f"DELETE FROM {self._tokens} WHERE name = ?", name)
         execute(f"INSERT INTO {self._tokens} VALUES (?, ?)", hash_token(credentials.token), name)
         return credentials
 
 
-def _unobserved(by: str, kind: str, target: str) -> None:
-    """Report nothing."""
+def _no_account(name: str) -> AccessStoreError:
+    return AccessStoreError(
+        f"There is no account {name}.", code="no-such-account", hint="List them: hedgerow analyst list"
+    )
 
 
 def _to_accounts(rows: Iterable[Sequence[Any]]) -> list[UserAccount]:

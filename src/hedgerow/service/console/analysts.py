@@ -12,8 +12,8 @@ from hedgerow.errors import HedgerowError, ParameterError
 from hedgerow.figures import figure as rounded
 from hedgerow.figures import percent
 from hedgerow.ledger import BudgetView
-from hedgerow.service.access.administration import add_account, remove_account, rotate_account, visible_accounts
 from hedgerow.service.access.model import Credentials, Identity, Role, UserAccount
+from hedgerow.service.access.rights import add_account, remove_account, rotate_account, visible_accounts
 from hedgerow.service.console.budget import meter
 from hedgerow.service.console.parts import box, button, card, copy_text, notice, refusal, text
 from hedgerow.service.console.visit import INTERFACE, Visit

@@ -1,25 +1,170 @@
-"""An answer on a page: as a table with error bars, as a chart, as text; its notes; and ways to take it along."""
+"""An answer on a page: a table with error bars, a chart, a text; its notes; and ways to take it along.
+
+The table shows each number with ± and a drawing of its interval, page by page, sorted by any column. A saved answer has
+a page of its own, under an address that stays: the same digits, free, for all who may use the dataset.
+"""
 
 import asyncio
 import json
+import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from nicegui import ui
-from nicegui.events import ValueChangeEventArguments
+from nicegui.events import GenericEventArguments, ValueChangeEventArguments
 
 from hedgerow.answer import Answer, notes
-from hedgerow.answer.captions import caption
+from hedgerow.answer.captions import about_people, are_several, caption, cells, headings
 from hedgerow.answer.files import as_csv, as_parquet
+from hedgerow.answer.plain import number, on_one_line, shown
+from hedgerow.answer.render import ColumnScale, scale_of
+from hedgerow.error_bars.intervals.interval import Interval
 from hedgerow.errors import HedgerowError
-from hedgerow.markup import Markup
-from hedgerow.service.console.answer_table import AnswerTable
+from hedgerow.markup import Markup, element
+from hedgerow.service.access.model import Role
+from hedgerow.service.access.rights import visible_answer
 from hedgerow.service.console.charts import chart_file, chart_picture
-from hedgerow.service.console.keeping import keeping_buttons
-from hedgerow.service.console.parts import box, button, copy_text, empty_state, is_narrow_screen, text
-from hedgerow.service.console.snippets import as_curl, as_python
+from hedgerow.service.console.keeping import add_to_dashboard, copy_link, keeping_buttons
+from hedgerow.service.console.parts import (
+    box,
+    button,
+    card,
+    copy_text,
+    empty_state,
+    icon_button,
+    is_narrow_screen,
+    text,
+)
+from hedgerow.service.console.questions import as_curl, as_python
 from hedgerow.service.console.visit import Visit
+
+ROWS = 100
+"""Number of rows on a page of the table."""
+
+SORT = """(event) => {
+  const heading = event.target.closest("[data-sort]");
+  if (heading) emit(Number(heading.dataset.sort));
+}"""
+
+FOCUS = """setTimeout(() => getHtmlElement({})?.querySelector('[data-sort="{}"]')?.focus())"""
+"""Give the focus back to a heading that was drawn anew."""
+
+
+class AnswerTable:
+    """The table. The server draws one page of rows at a time, so that a browser never holds more."""
+
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+        self._columns = {name: answer[name] for name in answer.columns}
+        self._people, self._several = about_people(answer), are_several(answer)
+        self._scales = {
+            name: scale_of(self._columns[name], [row.get(name) for row in answer.intervals]) for name in answer.noisy
+        }
+        self._order = list(range(len(answer)))
+        self._sorted: tuple[int, bool] | None = None
+        self._first = 0
+        self._place = ui.html("", sanitize=False).classes("hr-scroll hr-table-place")
+        self._place.props('tabindex=0 role=region aria-label="Rows of the answer"')
+        self._place.on("click", self._sort, js_handler=SORT)
+        if len(answer) > ROWS:
+            with box("div", "hr-row"):
+                self._back = icon_button("chevron_left", "Previous rows", lambda: self._turn(-ROWS))
+                self._where = text("span", "", "hr-small hr-number")
+                self._on = icon_button("chevron_right", "Next rows", lambda: self._turn(ROWS))
+        self._draw()
+
+    def _turn(self, step: int) -> None:
+        self._first = min(max(self._first + step, 0), (len(self._order) - 1) // ROWS * ROWS)
+        self._draw()
+
+    def _sort(self, event: GenericEventArguments) -> None:
+        """Sort by a column: upwards, then downwards. Missing values come last."""
+        index = int(event.args)
+        names = list(self._columns)
+        if not 0 <= index < len(names):
+            return
+        down = self._sorted == (index, False)
+        values = self._columns[names[index]]
+        known = [row for row in range(len(values)) if values[row] is not None]
+        known.sort(key=lambda row: _comparable(values[row]), reverse=down)
+        self._order = [*known, *(row for row in range(len(values)) if values[row] is None)]
+        self._sorted, self._first = (index, down), 0
+        self._draw()
+        self._place.client.run_javascript(FOCUS.format(self._place.id, index))
+
+    def _draw(self) -> None:
+        rows = self._order[self._first : self._first + ROWS]
+        head = element("thead", element("tr", *self._heads()))
+        body = element("tbody", *(element("tr", *self._cells(row)) for row in rows))
+        self._place.set_content(element("table", head, body, **{"class": "hr-table hr-answer-table"}))
+        if len(self._order) > ROWS:
+            self._where.set_text(f"{self._first + 1:,} to {self._first + len(rows):,} of {len(self._order):,}")
+            self._back.set_enabled(self._first > 0)
+            self._on.set_enabled(self._first + ROWS < len(self._order))
+
+    def _heads(self) -> list[Markup]:
+        heads = []
+        for index, name in enumerate(self._columns):
+            side = "hr-right hr-noisy-head" if name in self._answer.noisy else ""
+            order = {(index, False): "ascending", (index, True): "descending"}.get(self._sorted or (-1, False), "none")
+            sign = {"ascending": " ↑", "descending": " ↓"}.get(order, "")
+            label = element("button", f"{on_one_line(name)}{sign}", **{"data-sort": str(index), "class": "hr-sort"})
+            heads.append(element("th", label, **{"scope": "col", "class": side, "aria-sort": order}))
+            beside = headings(name, several=self._several) if name in self._people else ()
+            heads += [element("th", on_one_line(said), **{"scope": "col", "class": "hr-right"}) for said in beside]
+        return heads
+
+    def _cells(self, row: int) -> list[Markup]:
+        bars, drawn = self._answer.intervals[row], []
+        for name, values in self._columns.items():
+            drawn.append(_cell(values[row], bars.get(name), self._scales.get(name)))
+            beside = cells(bars, name, several=self._several) if name in self._people else ()
+            drawn += [element("td", on_one_line(said), **{"class": "hr-right"}) for said in beside]
+        return drawn
+
+
+def _cell(value: object, bar: Interval | None, scale: ColumnScale | None) -> Markup:
+    said = on_one_line(shown(value, bar))
+    if value is None:
+        why = "" if bar is None else bar.note or ""
+        return element("td", element("em", said, **{"class": "hr-quiet"}), title=why)
+    if bar is None:
+        return element("td", said)
+    centre, _, error = said.partition(" ")
+    title = f"from {bar.lower:,.10g} to {bar.upper:,.10g}".replace("inf", "∞")
+    title = f"{title}; {bar.note}" if bar.note else title
+    words = element("span", centre, " ", element("span", error, **{"class": "hr-error"}), **{"class": "hr-value"})
+    drawing = _drawing(number(value), bar, scale)
+    content = element("span", words, drawing, **{"class": "hr-noisy"})
+    return element("td", content, **{"class": "hr-right", "title": title})
+
+
+def _drawing(value: float | None, bar: Interval, scale: ColumnScale | None) -> Markup:
+    """Return the interval as a band and the value as a tick, over a bar from zero where zero is on the scale."""
+    if value is None or scale is None:
+        return Markup()
+    low, high, at = scale.place(bar.lower), scale.place(bar.upper), scale.place(value)
+    parts = []
+    if scale.low <= 0 <= scale.high:
+        zero = scale.place(0)
+        parts.append(_stretch("hr-bar-fill", min(zero, at), max(zero, at)))
+    is_open = math.isinf(bar.lower) or math.isinf(bar.upper)
+    parts.append(_stretch("hr-bar-interval hr-bar-open" if is_open else "hr-bar-interval", low, high))
+    parts.append(element("i", style=f"left:{at:.1f}%", **{"class": "hr-bar-tick"}))
+    return element("span", *parts, **{"class": "hr-bar", "aria-hidden": "true"})
+
+
+def _stretch(classes: str, left: float, right: float) -> Markup:
+    return element("i", style=f"left:{left:.1f}%;width:{max(right - left, 0.5):.1f}%", **{"class": classes})
+
+
+def _comparable(value: object) -> tuple[int, float, str]:
+    """Return a value as something that sorts: numbers by size, the rest by their text."""
+    figure = number(value)
+    return (1, 0.0, str(value)) if figure is None else (0, figure, "")
+
 
 TABS = {"Table": "table_rows", "Chart": "bar_chart", "Text": "notes"}
 FILES: dict[str, tuple[str, Callable[[Answer], bytes]]] = {
@@ -76,7 +221,10 @@ class AnswerPanel:
                     text("pre", repr(answer), "hr-code").props("tabindex=0")
             rows = "1 row" if len(answer) == 1 else f"{len(answer):,} rows"
             text("p", f"{rows}; {caption(answer)}", "hr-quiet hr-small")
-            _show_notes(answer)
+            if said := notes(answer, whole=True):
+                with box("ul", "hr-notes").props('aria-label="Notes"'):
+                    for note in said:
+                        text("li", note)
             _take_along(answer, snippets(visit, question, params, options))
             if not kept:
                 with box("div", "hr-row"):
@@ -100,14 +248,6 @@ def _show_chart(answer: Answer, picture: Markup | None) -> None:
 
 async def _drawn(answer: Answer) -> Markup:
     return await asyncio.to_thread(chart_picture, answer, narrow=await is_narrow_screen())
-
-
-def _show_notes(answer: Answer) -> None:
-    said = notes(answer, whole=True)
-    if said:
-        with box("ul", "hr-notes").props('aria-label="Notes"'):
-            for note in said:
-                text("li", note)
 
 
 def _take_along(answer: Answer, code: Mapping[str, str]) -> None:
@@ -140,3 +280,24 @@ def snippets(visit: Visit, sql: str, params: object, options: Mapping[str, Any])
         return {"SQL": sql}
     question = visit.api, visit.dataset, sql, params, options
     return {"SQL": sql, "Python": as_python(*question), "curl": as_curl(*question)}
+
+
+async def kept_answer_page(visit: Visit) -> None:
+    """Draw the page."""
+    kept, answer = await asyncio.to_thread(
+        visible_answer, visit.parts.boards, visit.identity, visit.query.get("id", "")
+    )
+    visit = replace(visit, dataset=kept.dataset)
+    with card("Question"):
+        text("pre", kept.sql, "hr-code").props("tabindex=0")
+        if kept.params:
+            text("p", f"with {json.dumps(kept.params, ensure_ascii=False)}", "hr-small hr-quiet hr-mono")
+        said = f"{kept.dataset}; saved by {kept.analyst} on {kept.created:%Y-%m-%d %H:%M} UTC. Looking at it is free."
+        text("p", said, "hr-small hr-quiet")
+        with box("div", "hr-row"):
+            copy_link(visit, kept.id)
+            add_to_dashboard(visit, kept.id, answer)
+            if visit.identity.role is not Role.AUDITOR:
+                editor = visit.editor(kept.sql, kept.params)
+                button("Open in the editor", lambda: ui.navigate.to(editor), kind="plain")
+    await AnswerPanel("Table").show(answer, visit, kept.sql, kept.options, params=kept.params, kept=True)

@@ -16,9 +16,8 @@ from hedgerow.errors import HedgerowError
 from hedgerow.figures import figure as rounded
 from hedgerow.figures import percent
 from hedgerow.schema import Schema
-from hedgerow.service.console.assets import EDITOR_SCRIPT
 from hedgerow.service.console.editor import show_marks
-from hedgerow.service.console.parts import box, button, card, notice, refusal, table, text
+from hedgerow.service.console.parts import EDITOR_SCRIPT, box, button, card, notice, refusal, table, text
 from hedgerow.service.console.visit import INTERFACE, Visit
 from hedgerow.session.database import Database
 from hedgerow.session.draft import (

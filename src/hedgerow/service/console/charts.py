@@ -53,7 +53,10 @@ def chart_picture(answer: Answer, *, narrow: bool = False) -> Markup:
     from vl_convert import vegalite_to_svg  # noqa: PLC0415 - slow to load, and not needed before the first chart
 
     try:
-        panels = _panels(_chart(answer).to_dict())
+        specification = _chart(answer).to_dict()
+        common = {name: value for name, value in specification.items() if name != "vconcat"}
+        # each panel of a chart is a chart of its own, which a page lays out as it has room
+        panels = [{**common, **panel} for panel in specification.get("vconcat", [{}])]
         if narrow and 1 < len(answer) <= MOST_NARROW:
             panels = [_upright({**panel, "width": NARROW}) for panel in panels]
         drawn = [Markup(MARK.sub(_titled, vegalite_to_svg(_following(panel)))) for panel in panels]
@@ -91,14 +94,6 @@ def _chart(answer: Answer) -> AnyChart:
             hint="Ask for fewer groups.",
         )
     return answer.plot()
-
-
-def _panels(specification: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the panels of a chart as charts of their own, which a page lays out as it has room."""
-    if "vconcat" not in specification:
-        return [specification]
-    common = {name: value for name, value in specification.items() if name != "vconcat"}
-    return [{**common, **panel} for panel in specification["vconcat"]]
 
 
 def _upright(part: Any) -> Any:  # noqa: ANN401 - a specification is plain JSON

@@ -13,7 +13,7 @@ from hedgerow.answer import Answer
 from hedgerow.errors import HedgerowError
 from hedgerow.service.access.dashboards import WIDEST, Dashboard, Tile, TileView
 from hedgerow.service.access.model import Role
-from hedgerow.service.access.sharing import (
+from hedgerow.service.access.rights import (
     change_dashboard,
     create_dashboard,
     remove_dashboard,
@@ -21,7 +21,7 @@ from hedgerow.service.access.sharing import (
     visible_dashboard,
     visible_dashboards,
 )
-from hedgerow.service.console.answer_table import AnswerTable
+from hedgerow.service.console.answers import AnswerTable
 from hedgerow.service.console.charts import chart_picture
 from hedgerow.service.console.export import export_dashboard
 from hedgerow.service.console.parts import (

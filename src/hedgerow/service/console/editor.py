@@ -7,7 +7,7 @@ from typing import Any
 from nicegui import ui
 
 from hedgerow.errors import HedgerowError
-from hedgerow.service.console.assets import EDITOR_SCRIPT
+from hedgerow.service.console.parts import EDITOR_SCRIPT
 from hedgerow.session.tables import ColumnInfo, TableInfo, TableList
 from hedgerow.sql.function_help import AGGREGATES, SCALARS
 from hedgerow.sql.remedies import identifier, table_identifier

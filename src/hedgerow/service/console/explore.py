@@ -8,8 +8,8 @@ from urllib.parse import quote as quoted
 from nicegui import ui
 
 from hedgerow.service.access.model import Role
+from hedgerow.service.console.ask import QuestionPanel
 from hedgerow.service.console.parts import box, button, card, choice, empty_state, field, icon_button, text
-from hedgerow.service.console.question_panel import QuestionPanel
 from hedgerow.service.console.questions import GROUPS_OF_TEXT, NUMBERS, Choice, build_sql, keys_of, literal, measures_of
 from hedgerow.service.console.visit import Visit
 from hedgerow.session.tables import ColumnInfo, TableInfo, TableList

@@ -74,11 +74,15 @@ def export_dashboard(board: Dashboard, answers: Mapping[str, tuple[str, Answer]]
     )
     text = [element("p", board.text)] if board.text else []
     tiles = [_tile(tile, index, answers.get(tile.answer)) for index, tile in enumerate(board.tiles)]
+    origin = (
+        f"{board.dataset}, by {board.owner}; exported {datetime.now(UTC):%Y-%m-%d %H:%M} UTC with hedgerow. Each "
+        "number is differentially private, and its interval says how wrong it may be because of that."
+    )
     body = element(
         "body",
         element("header", element("h1", board.title), *text),
         element("main", element("div", *tiles, **{"class": "tiles"})),
-        element("footer", element("p", _origin(board), **{"class": "quiet"})),
+        element("footer", element("p", origin, **{"class": "quiet"})),
     )
     return joined([Markup("<!doctype html>"), element("html", head, body, lang="en"), "\n"]).encode()
 
@@ -159,10 +163,3 @@ def _drawing(value: float | None, bar: Interval, scale: ColumnScale | None) -> M
 
 def _stretch(kind: str, left: float, right: float) -> Markup:
     return element("i", style=f"left:{left:.1f}%;width:{max(right - left, 0.5):.1f}%", **{"class": kind})
-
-
-def _origin(board: Dashboard) -> str:
-    return (
-        f"{board.dataset}, by {board.owner}; exported {datetime.now(UTC):%Y-%m-%d %H:%M} UTC with hedgerow. Each "
-        "number is differentially private, and its interval says how wrong it may be because of that."
-    )

@@ -11,7 +11,7 @@ from hedgerow.errors import HedgerowError
 from hedgerow.figures import figure as rounded
 from hedgerow.ledger import HistoryEntry
 from hedgerow.service.access.model import Role
-from hedgerow.service.access.sharing import keep_answer
+from hedgerow.service.access.rights import keep_answer
 from hedgerow.service.console.parts import box, button, card, empty_state, notice, refusal, text
 from hedgerow.service.console.visit import INTERFACE, Visit
 from hedgerow.session.draft import is_question
@@ -154,15 +154,13 @@ class HistoryList:
 
 def matching(entries: Sequence[HistoryEntry], words: str) -> list[HistoryEntry]:
     """Return the entries that have every word in their question, parameters, analyst, day or status."""
-    wanted = words.casefold().split()
-    if not wanted:
-        return list(entries)
-    return [entry for entry in entries if all(word in _searched(entry) for word in wanted)]
-
-
-def _searched(entry: HistoryEntry) -> str:
-    parts = (entry.question, json.dumps(entry.params), entry.analyst or "", entry.time[:10], entry.status)
-    return " ".join(parts).casefold()
+    wanted, matched = words.casefold().split(), []
+    for entry in entries:
+        parts = (entry.question, json.dumps(entry.params), entry.analyst or "", entry.time[:10], entry.status)
+        searched = " ".join(parts).casefold()
+        if all(word in searched for word in wanted):
+            matched.append(entry)
+    return matched
 
 
 def shown_time(time: str) -> str:

@@ -11,7 +11,7 @@ from hedgerow.answer import Answer
 from hedgerow.answer.plain import on_one_line
 from hedgerow.errors import HedgerowError
 from hedgerow.service.access.dashboards import LONGEST_TITLE, Tile
-from hedgerow.service.access.sharing import (
+from hedgerow.service.access.rights import (
     change_dashboard,
     create_dashboard,
     keep_answer,

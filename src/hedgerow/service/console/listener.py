@@ -12,8 +12,8 @@ from hedgerow.owners_log import withheld
 from hedgerow.service.access.dashboards import DashboardStore
 from hedgerow.service.access.store import SqlAccessStore
 from hedgerow.service.catalog_file import CatalogFiles, Reload
-from hedgerow.service.console.assets import asset_routes
 from hedgerow.service.console.pages import register_pages
+from hedgerow.service.console.parts import asset_routes
 from hedgerow.service.console.safety import ConsoleGuard, WithNonce, close_pages, guard_sockets
 from hedgerow.service.console.sign_in import Sessions, missing_page, sign_in_routes
 from hedgerow.service.console.visit import ConsoleParts

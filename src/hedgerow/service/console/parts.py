@@ -1,17 +1,21 @@
-"""Common parts of the pages: headings, cards, notices, empty states, buttons. Every text in them is shown as text.
+"""Common parts of the pages: headings, cards, notices, empty states, buttons; and the files of style and script.
 
-The look of the parts is in `console.css`; its classes begin with `hr-`. Tailwind is switched off, because it compiles
-styles in the browser: a page uses these parts and classes, and Quasar's.
+Every text in them is shown as text. The look of the parts is in `console.css`; its classes begin with `hr-`. Tailwind
+is switched off, because it compiles styles in the browser: a page uses these parts and classes, and Quasar's.
 """
 
+import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.resources import files
 from typing import Any
 
+from fastapi import APIRouter
 from nicegui import ui
 from nicegui.elements.mixins.text_element import TextElement
 from nicegui.events import GenericEventArguments
+from starlette.responses import Response
 
 from hedgerow.errors import HedgerowError
 
@@ -219,3 +223,32 @@ def slider(label: str, value: float, on_input: Callable[[float], Any]) -> Native
     entry = NativeInput("hr-slider", f"{value:.0f}", lambda moved: on_input(float(moved)))
     entry.props("type=range min=0 max=100 step=1").props["aria-label"] = label
     return entry
+
+
+FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
+
+
+def _file(*names: str) -> tuple[str, bytes]:
+    """Return the address and the content of files. The address changes with the content: browsers may keep it."""
+    content = b"".join((files("hedgerow.service.console") / name).read_bytes() for name in names)
+    stem, ending = names[0].rsplit(".", 1)
+    return f"/console/{stem}-{hashlib.sha256(content).hexdigest()[:16]}.{ending}", content
+
+
+STYLE, STYLE_CONTENT = _file("console.css", "pages.css")
+EDITOR_SCRIPT, EDITOR_CONTENT = _file("editor.js")
+
+
+def asset_routes() -> APIRouter:
+    """Return the routes of these files, which need no session."""
+    routes = APIRouter()
+
+    @routes.get(STYLE, include_in_schema=False)
+    def style() -> Response:
+        return Response(STYLE_CONTENT, media_type="text/css", headers=FOREVER)
+
+    @routes.get(EDITOR_SCRIPT, include_in_schema=False)
+    def editor_script() -> Response:
+        return Response(EDITOR_CONTENT, media_type="text/javascript", headers=FOREVER)
+
+    return routes

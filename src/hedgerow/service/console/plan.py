@@ -97,13 +97,10 @@ def _show_plan(plan: BudgetPlan) -> None:
         table(
             ("Report", "Question", "Column", "±"),
             [
-                (one.name, question, column, _error(by_size.get(SIZE, math.inf)))
+                (one.name, question, column, rounded(width) if math.isfinite(width) else "unknown")
                 for one in plan.reports
                 for question, columns in one.errors.items()
                 for column, by_size in columns.items()
+                for width in [by_size.get(SIZE, math.inf)]
             ],
         )
-
-
-def _error(width: float) -> str:
-    return rounded(width) if math.isfinite(width) else "unknown"

@@ -13,7 +13,6 @@ from nicegui import ui
 
 from hedgerow.figures import percent
 from hedgerow.service.console.parts import box, button, choice, field, slider, text
-from hedgerow.session.page import GroupKey
 from hedgerow.session.quote import Quote
 
 SIZES = (100, 1_000, 10_000, 100_000)
@@ -194,22 +193,18 @@ def show_groups(quote: Quote) -> None:
     if not quote.groups:
         text("div", "One row: everybody together.", "hr-small")
     for key in quote.groups:
-        _show_key(key)
+        if key.values is None:
+            continue
+        with box("div", "hr-chips"):
+            for value in key.values[:MOST_VALUES]:
+                text("span", str(value), "hr-chip")
+            if len(key.values) > MOST_VALUES:
+                text("span", f"and {len(key.values) - MOST_VALUES:,} more", "hr-quiet hr-small")
     open_keys = [key.name for key in quote.groups if key.values is None]
     if quote.survival is not None and quote.groups:
         half, sure = (f"{_rounded_up(quote.survival[level]):,}" for level in ("50%", "95%"))
         whose = f"Values of {', '.join(open_keys)} appear" if open_keys else "Numbers are shown"
         text("div", f"{whose} from about {half} people on, and from {sure} almost surely.", "hr-small")
-
-
-def _show_key(key: GroupKey) -> None:
-    if key.values is None:
-        return
-    with box("div", "hr-chips"):
-        for value in key.values[:MOST_VALUES]:
-            text("span", str(value), "hr-chip")
-        if len(key.values) > MOST_VALUES:
-            text("span", f"and {len(key.values) - MOST_VALUES:,} more", "hr-quiet hr-small")
 
 
 def short(number: float) -> str:

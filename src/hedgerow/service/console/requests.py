@@ -10,9 +10,8 @@ from nicegui import ui
 from hedgerow.errors import HedgerowError
 from hedgerow.figures import figure as rounded
 from hedgerow.figures import percent
-from hedgerow.service.access.administration import decide_request, visible_requests
 from hedgerow.service.access.model import ApprovalRequest, RequestState, Role
-from hedgerow.service.access.sharing import keep_answer
+from hedgerow.service.access.rights import decide_request, keep_answer, visible_requests
 from hedgerow.service.console.parts import box, button, empty_state, refusal, text
 from hedgerow.service.console.visit import INTERFACE, Visit
 
@@ -70,7 +69,9 @@ def _request_card(visit: Visit, request: ApprovalRequest, problem: ui.element) -
                 button("Grant", _decision(visit, request, RequestState.GRANTED, problem), kind="primary")
                 button("Deny", _decision(visit, request, RequestState.DENIED, problem))
         is_own = request.analyst == visit.identity.name
-        if request.state is RequestState.GRANTED and is_own and _is_question(request):
+        # a single question without parameters: requests keep only the text of dates among parameters
+        is_question = request.params is None and "weights" not in request.options
+        if request.state is RequestState.GRANTED and is_own and is_question:
             button("Ask it now", partial(_ask, visit, request, problem), icon="play_arrow", kind="primary")
 
 
@@ -86,11 +87,6 @@ def quote_facts(request: ApprovalRequest) -> list[tuple[str, str]]:
         if sizes.get(SIZE) is not None:
             facts.append((f"{name} in a group of {int(SIZE):,} rows", f"± {rounded(sizes[SIZE])}"))
     return facts
-
-
-def _is_question(request: ApprovalRequest) -> bool:
-    """Return True for a single question without parameters: requests keep only the text of dates among parameters."""
-    return request.params is None and "weights" not in request.options
 
 
 async def _ask(visit: Visit, request: ApprovalRequest, problem: ui.element) -> None:

@@ -137,9 +137,11 @@ class WithNonce:
 
         async def send_marked(message: Message) -> None:
             nonlocal started
-            if message["type"] == "http.response.start" and _is_page(message):
-                started = message
-                return
+            if message["type"] == "http.response.start":
+                kind = Headers(raw=message["headers"]).get("content-type", "")
+                if kind.startswith("text/html"):
+                    started = message
+                    return
             if started is None:
                 await send(message)
                 return
@@ -155,10 +157,6 @@ class WithNonce:
             await send({"type": "http.response.body", "body": marked})
 
         await self._app(scope, receive, send_marked)
-
-
-def _is_page(message: Message) -> bool:
-    return Headers(raw=message["headers"]).get("content-type", "").startswith("text/html")
 
 
 def guard_sockets(sessions: Sessions) -> None:

@@ -16,8 +16,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from hedgerow.markup import Markup, element, joined
-from hedgerow.service.access.model import AccessStore, Identity, UserAccount
-from hedgerow.service.access.secrets import password_matches, scram_verifier
+from hedgerow.service.access.model import AccessStore, Identity, UserAccount, password_matches, scram_verifier
 from hedgerow.service.wire.limits import Throttle
 
 COOKIE = "hedgerow_session"
@@ -107,9 +106,13 @@ class Sessions:
                 self._report()
                 return None
             self._throttle.succeeded(address, name)
-        self._forget_ended()
+        now = time.monotonic()
+        for ended in [name for name, session in self._sessions.items() if session.ends < now]:
+            self.sign_out(ended)
+        while len(self._sessions) >= MAXIMUM_SESSIONS:
+            self.sign_out(next(iter(self._sessions)))
         identifier = secrets.token_urlsafe(32)
-        self._sessions[identifier] = SignedIn(account, time.monotonic() + SESSION_SECONDS)
+        self._sessions[identifier] = SignedIn(account, now + SESSION_SECONDS)
         return identifier
 
     def opened(self, identifier: str | None, page: str) -> None:
@@ -148,13 +151,6 @@ class Sessions:
         session = self._sessions.pop(identifier or "", None)
         if session is not None:
             self._close(session.pages)
-
-    def _forget_ended(self) -> None:
-        now = time.monotonic()
-        for identifier in [name for name, session in self._sessions.items() if session.ends < now]:
-            self.sign_out(identifier)
-        while len(self._sessions) >= MAXIMUM_SESSIONS:
-            self.sign_out(next(iter(self._sessions)))
 
 
 def sign_in_routes(sessions: Sessions, *, secure: bool) -> APIRouter:

@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 from hedgerow.service.access.dashboards import DashboardStore
 from hedgerow.service.access.model import Identity
 from hedgerow.service.catalog_file import CatalogFiles
+from hedgerow.service.console.questions import with_values
 from hedgerow.service.console.sign_in import Sessions
-from hedgerow.service.console.snippets import with_values
 from hedgerow.service.errors import AccessError
 from hedgerow.service.gateway import Gateway
 

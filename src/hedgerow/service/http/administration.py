@@ -7,7 +7,8 @@ from typing import Any
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from hedgerow.service.access.administration import (
+from hedgerow.service.access.model import ApprovalRequest, Credentials, Identity, RequestState, UserAccount
+from hedgerow.service.access.rights import (
     add_account,
     decide_request,
     remove_account,
@@ -16,36 +17,35 @@ from hedgerow.service.access.administration import (
     visible_request,
     visible_requests,
 )
-from hedgerow.service.access.model import ApprovalRequest, Credentials, Identity, RequestState, UserAccount
-from hedgerow.service.http import examples
-from hedgerow.service.http.bodies import AccountBody
+from hedgerow.service.http import schemas
 from hedgerow.service.http.caller import AuthenticatedCall, Caller
-from hedgerow.service.http.problems import as_plain, json_response
+from hedgerow.service.http.responses import as_plain, json_response
+from hedgerow.service.http.schemas import AccountBody
 
 routes = APIRouter()
 
 
-@routes.get("/v1/requests", tags=["requests"], responses=examples.REQUESTS)
+@routes.get("/v1/requests", tags=["requests"], responses=schemas.REQUESTS)
 async def list_requests(caller: Caller, dataset: str | None = None, state: RequestState | None = None) -> Response:
     """List questions that need or needed an owner's approval: your own; for owners and auditors, everybody's."""
     requests = await asyncio.to_thread(visible_requests, caller.access, caller.identity, dataset, state)
     return json_response({"requests": [_plain_request(request) for request in requests]})
 
 
-@routes.get("/v1/requests/{request_id}", tags=["requests"], responses=examples.REQUEST)
+@routes.get("/v1/requests/{request_id}", tags=["requests"], responses=schemas.REQUEST)
 async def one_request(request_id: str, caller: Caller) -> Response:
     """Return one request: the question, its quote, and its state."""
     request = await asyncio.to_thread(visible_request, caller.access, caller.identity, request_id)
     return json_response(_plain_request(request))
 
 
-@routes.post("/v1/requests/{request_id}/grant", tags=["requests"], responses=examples.REQUEST)
+@routes.post("/v1/requests/{request_id}/grant", tags=["requests"], responses=schemas.REQUEST)
 async def grant(request_id: str, caller: Caller) -> Response:
     """Grant a request: its question is answered once when it is asked again. For owners."""
     return await _decide(caller, request_id, RequestState.GRANTED)
 
 
-@routes.post("/v1/requests/{request_id}/deny", tags=["requests"], responses=examples.REQUEST)
+@routes.post("/v1/requests/{request_id}/deny", tags=["requests"], responses=schemas.REQUEST)
 async def deny(request_id: str, caller: Caller) -> Response:
     """Deny a request. For owners."""
     return await _decide(caller, request_id, RequestState.DENIED)
@@ -61,14 +61,14 @@ def _plain_request(request: ApprovalRequest) -> dict[str, Any]:
     return {**document, "state": request.state.value}
 
 
-@routes.get("/v1/analysts", tags=["accounts"], responses=examples.ANALYSTS)
+@routes.get("/v1/analysts", tags=["accounts"], responses=schemas.ANALYSTS)
 async def list_accounts(caller: Caller) -> Response:
     """List the accounts. For owners."""
     accounts = await asyncio.to_thread(visible_accounts, caller.access, caller.identity)
     return json_response({"analysts": [_plain_account(account) for account in accounts]})
 
 
-@routes.post("/v1/analysts", tags=["accounts"], status_code=201, responses=examples.CREDENTIALS)
+@routes.post("/v1/analysts", tags=["accounts"], status_code=201, responses=schemas.CREDENTIALS)
 async def add(body: AccountBody, caller: Caller) -> Response:
     """Add an account, and return its password and token. They are shown once. For owners."""
     datasets = None if body.datasets is None else frozenset(body.datasets)
@@ -76,14 +76,14 @@ async def add(body: AccountBody, caller: Caller) -> Response:
     return _shown(body.name, await asyncio.to_thread(add_account, caller.access, caller.identity, identity), 201)
 
 
-@routes.delete("/v1/analysts/{name}", tags=["accounts"], status_code=204, responses=examples.REMOVED)
+@routes.delete("/v1/analysts/{name}", tags=["accounts"], status_code=204, responses=schemas.REMOVED)
 async def remove(name: str, caller: Caller) -> Response:
     """Remove an account. Its charges stay in the ledger. For owners."""
     await asyncio.to_thread(remove_account, caller.access, caller.identity, name)
     return Response(status_code=204)
 
 
-@routes.post("/v1/analysts/{name}/rotate", tags=["accounts"], responses=examples.ROTATED)
+@routes.post("/v1/analysts/{name}/rotate", tags=["accounts"], responses=schemas.ROTATED)
 async def rotate(name: str, caller: Caller) -> Response:
     """Replace password and token of an account; the old ones end at once. For owners."""
     return _shown(name, await asyncio.to_thread(rotate_account, caller.access, caller.identity, name), 200)

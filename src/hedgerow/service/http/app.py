@@ -1,6 +1,7 @@
-"""The HTTP application: routes, authentication, problem details, health, metrics and documentation."""
+"""The HTTP application: routes, authentication, problem details, health, metrics, and a page about the API."""
 
 import asyncio
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,18 +13,16 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from hedgerow import __version__
 from hedgerow.errors import HedgerowError
+from hedgerow.markup import CODE, Markup, element, folded, grid, joined, paragraph
 from hedgerow.service.access.model import AccessStore
 from hedgerow.service.errors import ServiceError
 from hedgerow.service.gateway import Gateway
-from hedgerow.service.http import administration, examples, mcp, questions
-from hedgerow.service.http.authentication import ROLES, Authenticator, require_role
-from hedgerow.service.http.caller import Parts
-from hedgerow.service.http.documentation import documentation_page
+from hedgerow.service.http import administration, mcp, questions, schemas
+from hedgerow.service.http.authentication import ROLES, Authenticator, OidcSettings, OidcVerifier, require_role
+from hedgerow.service.http.caller import Parts, StatementRegistry
 from hedgerow.service.http.guard import BODY_SECONDS, Guard
-from hedgerow.service.http.oidc import OidcSettings, OidcVerifier
-from hedgerow.service.http.problems import json_response, problem_response
-from hedgerow.service.http.statements import StatementRegistry
-from hedgerow.service.metrics import Metrics, ServiceHealth
+from hedgerow.service.http.responses import json_response, problem_response
+from hedgerow.service.monitoring import Metrics, ServiceHealth
 from hedgerow.session.http_transport import is_loopback
 
 DESCRIPTION = """\
@@ -43,7 +42,7 @@ class DocumentedAPI(FastAPI):
     def openapi(self) -> dict[str, Any]:
         """Return the OpenAPI document."""
         document = super().openapi()
-        document["components"]["schemas"]["Problem"] = examples.PROBLEM_SCHEMA
+        document["components"]["schemas"]["Problem"] = schemas.PROBLEM_SCHEMA
         return document
 
 
@@ -139,18 +138,15 @@ async def _our_error(request: Request, error: Exception) -> Response:
 
 async def _bad_body(_: Request, error: Exception) -> Response:
     """Report the invalid fields of a body, without their values."""
-    listed = error.errors() if isinstance(error, RequestValidationError) else []
-    said = [f"{_place(fault)}{fault.get('msg', '')}" for fault in listed[:3]]
+    said = []
+    for fault in error.errors()[:3] if isinstance(error, RequestValidationError) else ():
+        place = ".".join(str(word)[:80] for word in fault.get("loc", ()) if word != "body")
+        said.append(f"{place}: {fault.get('msg', '')}" if place else fault.get("msg", ""))
     return problem_response(
         ServiceError(
             f"The request cannot be read: {'; '.join(said)}.", code="bad-request", hint="See /docs for its shape."
         )
     )
-
-
-def _place(fault: Mapping[str, Any]) -> str:
-    words = [str(word)[:80] for word in fault.get("loc", ()) if word != "body"]
-    return f"{'.'.join(words)}: " if words else ""
 
 
 async def _http_error(_: Request, error: Exception) -> Response:
@@ -169,3 +165,71 @@ async def _http_error(_: Request, error: Exception) -> Response:
 
 def _no_route() -> ServiceError:
     return ServiceError("There is nothing at this address.", code="no-such-route", hint="See /docs.")
+
+
+STYLE = """
+:root { color-scheme: light dark }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em }
+h2 { margin-top: 2em; border-bottom: 1px solid #8886 }
+h3 { margin: 1.6em 0 .3em; overflow-wrap: anywhere }
+code, pre { font-family: ui-monospace, monospace; font-size: .9em }
+pre { white-space: pre-wrap !important; overflow-wrap: anywhere }
+.method { display: inline-block; min-width: 4.5em; font-weight: 600 }
+"""
+
+
+def documentation_page(document: Mapping[str, Any]) -> str:
+    """Return a page that lists every route: what it does, who may use it, what to send, and what comes back."""
+    sections: dict[str, list[Markup]] = {}
+    for path, methods in document["paths"].items():
+        for method, facts in methods.items():
+            sections.setdefault(facts["tags"][0], []).append(_route(document, method.upper(), path, facts))
+    parts = [part for tag, routes in sections.items() for part in (element("h2", tag), *routes)]
+    head = element(
+        "head",
+        Markup('<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'),
+        element("title", "hedgerow API"),
+        element("style", Markup(STYLE)),
+    )
+    texts = [element("p", text.replace("`", "")) for text in document["info"]["description"].split("\n\n")]
+    link = element("p", "The same as OpenAPI: ", element("a", "/openapi.json", href="/openapi.json"))
+    body = element("body", element("h1", "hedgerow ", document["info"]["version"]), *texts, link, *parts)
+    return f"<!doctype html>{element('html', head, body, lang='en')}"
+
+
+def _route(document: Mapping[str, Any], method: str, path: str, facts: Mapping[str, Any]) -> Markup:
+    roles = ROLES.get((method, path))
+    who = "Without a token." if roles is None else f"For: {', '.join(sorted(roles))}."
+    parts = [
+        element("h3", element("span", method, **{"class": "method"}), element("code", path)),
+        paragraph(" ".join(facts.get("description", facts.get("summary", "")).replace("`", "").split()), " ", who),
+    ]
+    if "requestBody" in facts:
+        reference = facts["requestBody"]["content"]["application/json"]["schema"]["$ref"]
+        schema = document["components"]["schemas"][reference.rpartition("/")[2]]
+        rows = [
+            (name, _kind(field), " ".join(field.get("description", "").replace("`", "").split()))
+            for name, field in schema["properties"].items()
+        ]
+        parts.append(grid(("field", "type", ""), rows, left=3))
+    examples = {
+        f"{status} {kind}": content["example"]
+        for status, response in facts["responses"].items()
+        for kind, content in response.get("content", {}).items()
+        if "example" in content
+    }
+    problems = {title: example for title, example in examples.items() if "problem" in title}
+    parts += [folded(title, _shown(example)) for title, example in examples.items() if title not in problems]
+    if problems:
+        numbers = ", ".join(title.partition(" ")[0] for title in problems)
+        parts.append(folded(f"errors: {numbers}", *map(_shown, problems.values())))
+    return joined(parts)
+
+
+def _shown(example: object) -> Markup:
+    return element("pre", json.dumps(example, indent=2, ensure_ascii=False), style=CODE)
+
+
+def _kind(field: Mapping[str, Any]) -> str:
+    kinds = [option.get("type", option.get("$ref", "").rpartition("/")[2]) for option in field.get("anyOf", [field])]
+    return " or ".join(kind for kind in kinds if kind != "null")

@@ -10,8 +10,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from hedgerow.errors import HedgerowError
 from hedgerow.owners_log import withheld
 from hedgerow.service.errors import ServiceError
-from hedgerow.service.http.problems import problem_response
-from hedgerow.service.logs import request_id
+from hedgerow.service.http.responses import problem_response
+from hedgerow.service.monitoring import request_id
 
 MAXIMUM_BODY = 1_000_000
 """Largest body of a request, in bytes."""

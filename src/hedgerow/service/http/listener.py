@@ -10,9 +10,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from hedgerow.service.access.model import AccessStore
 from hedgerow.service.gateway import Gateway
 from hedgerow.service.http.app import build_app
+from hedgerow.service.http.authentication import OidcSettings
 from hedgerow.service.http.guard import BODY_SECONDS
-from hedgerow.service.http.oidc import OidcSettings
-from hedgerow.service.metrics import Metrics, ServiceHealth
+from hedgerow.service.monitoring import Metrics, ServiceHealth
 from hedgerow.service.uvicorn_listener import BACKLOG, UvicornListener
 
 HEADER_SECONDS = 10.0

@@ -18,8 +18,8 @@ from hedgerow.service.access.model import Identity
 from hedgerow.service.errors import AccessError, ServiceError
 from hedgerow.service.gateway import Gateway
 from hedgerow.service.http.authentication import Authenticator, require_role
-from hedgerow.service.http.problems import problem_response
-from hedgerow.service.http.statements import gone
+from hedgerow.service.http.caller import gone
+from hedgerow.service.http.responses import problem_response
 from hedgerow.service.mcp_server import build_server
 from hedgerow.session.quote import Quote
 from hedgerow.session.tables import Description, TableList

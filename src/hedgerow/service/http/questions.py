@@ -1,7 +1,7 @@
 """Routes of datasets: tables, prices, answers, budgets, and ledgers."""
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict
 from functools import partial
 from itertools import islice
@@ -15,12 +15,11 @@ from hedgerow.errors import ParameterError, pointing_into
 from hedgerow.exchange import decode_params, encode
 from hedgerow.execution.request import require_known
 from hedgerow.ledger.history import dump_budget
-from hedgerow.service.http import examples
+from hedgerow.service.http import schemas
 from hedgerow.service.http.authentication import DATASET
-from hedgerow.service.http.bodies import AskedBatchBody, BatchBody, ForecastBody, QueryBody, QuoteBody, StatementBody
 from hedgerow.service.http.caller import AuthenticatedCall, Caller
-from hedgerow.service.http.formats import JSON, answer_response, chosen_format
-from hedgerow.service.http.problems import json_response
+from hedgerow.service.http.responses import JSON, answer_response, chosen_format, json_response
+from hedgerow.service.http.schemas import AskedBatchBody, BatchBody, ForecastBody, QueryBody, QuoteBody, StatementBody
 from hedgerow.session.explain import dump_explanation
 from hedgerow.session.http_transport import EXACT
 from hedgerow.session.quote import Quote, dump_quote
@@ -33,7 +32,7 @@ LINES = 500
 routes = APIRouter()
 
 
-@routes.get("/v1/me", tags=["accounts"], responses=examples.ME)
+@routes.get("/v1/me", tags=["accounts"], responses=schemas.ME)
 async def me(caller: Caller) -> Response:
     """Tell who you are: name, role, and the datasets that you may use."""
     identity = caller.identity
@@ -41,14 +40,14 @@ async def me(caller: Caller) -> Response:
     return json_response({"name": identity.name, "role": identity.role.value, "datasets": datasets})
 
 
-@routes.get("/v1/datasets", tags=["datasets"], responses=examples.DATASETS)
+@routes.get("/v1/datasets", tags=["datasets"], responses=schemas.DATASETS)
 async def list_datasets(caller: Caller) -> Response:
     """List the datasets that you may use."""
     names = caller.gateway.datasets(caller.identity)
     return json_response({"datasets": [_about(caller, name) for name in names]})
 
 
-@routes.get(DATASET, tags=["datasets"], responses=examples.DATASET)
+@routes.get(DATASET, tags=["datasets"], responses=schemas.DATASET)
 async def dataset_facts(dataset: str, caller: Caller) -> Response:
     """Tell the dialect of one dataset, and in whose name you ask it."""
     return json_response(_about(caller, dataset))
@@ -59,7 +58,7 @@ def _about(caller: AuthenticatedCall, dataset: str) -> dict[str, Any]:
     return {"name": dataset, "analyst": caller.identity.name, "dialect": view.dialect}
 
 
-@routes.get(f"{DATASET}/tables", tags=["datasets"], responses=examples.TABLES)
+@routes.get(f"{DATASET}/tables", tags=["datasets"], responses=schemas.TABLES)
 async def tables(dataset: str, caller: Caller) -> Response:
     """List the tables and columns that may be asked about, with what their owner declares of them. Free."""
     listed = caller.gateway.tables(caller.identity, dataset)
@@ -68,7 +67,7 @@ async def tables(dataset: str, caller: Caller) -> Response:
     return json_response({"tables": [asdict(table) for table in listed]})
 
 
-@routes.post(f"{DATASET}/query", tags=["datasets"], responses=examples.QUERY)
+@routes.post(f"{DATASET}/query", tags=["datasets"], responses=schemas.QUERY)
 async def query(
     dataset: str,
     body: QueryBody,
@@ -90,7 +89,7 @@ async def query(
     return await asyncio.to_thread(partial(answer_response, answer, media_type, intervals=intervals))
 
 
-@routes.post(f"{DATASET}/quote", tags=["datasets"], responses=examples.QUOTE)
+@routes.post(f"{DATASET}/quote", tags=["datasets"], responses=schemas.QUOTE)
 async def quote(dataset: str, body: QuoteBody, caller: Caller) -> Response:
     """Tell what a statement would cost, whether that fits, and how wide its intervals would be. Free."""
     gateway, words, named = caller.gateway, (body.sql, decode_params(body.params)), _named(body)
@@ -102,7 +101,7 @@ async def quote(dataset: str, body: QuoteBody, caller: Caller) -> Response:
     return json_response(_quote(quoted, exact=caller.exact), media_type=media_type)
 
 
-@routes.post(f"{DATASET}/batch", tags=["datasets"], responses=examples.BATCH)
+@routes.post(f"{DATASET}/batch", tags=["datasets"], responses=schemas.BATCH)
 async def batch(dataset: str, body: AskedBatchBody, caller: Caller) -> Response:
     """Ask several questions together, for one charge: what they share is measured and paid for once.
 
@@ -116,7 +115,7 @@ async def batch(dataset: str, body: AskedBatchBody, caller: Caller) -> Response:
     return json_response(content, media_type=EXACT if exact else JSON)
 
 
-@routes.post(f"{DATASET}/quote-batch", tags=["datasets"], responses=examples.QUOTE_BATCH)
+@routes.post(f"{DATASET}/quote-batch", tags=["datasets"], responses=schemas.QUOTE_BATCH)
 async def quote_batch(dataset: str, body: BatchBody, caller: Caller) -> Response:
     """Return the price of several questions together, whether the budget covers it, and interval widths. Free."""
     quoted = await caller.gateway.quote_batch(caller.identity, dataset, _report(body), **_batch_options(body))
@@ -142,7 +141,7 @@ def _quote(quoted: Quote, *, exact: bool) -> dict[str, Any]:
     return dump_quote(quoted) if exact else {**quoted.to_dict(), "notes": list(quoted.notes)}
 
 
-@routes.post(f"{DATASET}/explain", tags=["datasets"], responses=examples.EXPLAIN)
+@routes.post(f"{DATASET}/explain", tags=["datasets"], responses=schemas.EXPLAIN)
 async def explain(dataset: str, body: StatementBody, caller: Caller) -> Response:
     """Show how a statement would be answered: plan, limits, noise, price and SQL. Free."""
     explained = await caller.gateway.explain(
@@ -153,7 +152,7 @@ async def explain(dataset: str, body: StatementBody, caller: Caller) -> Response
     return json_response({**encode(explained), "quote": _quote(explained.quote, exact=False)})
 
 
-@routes.post(f"{DATASET}/describe", tags=["datasets"], responses=examples.DESCRIBE)
+@routes.post(f"{DATASET}/describe", tags=["datasets"], responses=schemas.DESCRIBE)
 async def describe(dataset: str, body: StatementBody, caller: Caller) -> Response:
     """List the columns that a statement would answer with: name, type, and whether noise is in them. Free."""
     described = await caller.gateway.describe(
@@ -162,7 +161,7 @@ async def describe(dataset: str, body: StatementBody, caller: Caller) -> Respons
     return json_response(encode(described), media_type=EXACT if caller.exact else JSON)
 
 
-@routes.post(f"{DATASET}/forecast", tags=["datasets"], responses=examples.FORECAST)
+@routes.post(f"{DATASET}/forecast", tags=["datasets"], responses=schemas.FORECAST)
 async def forecast(dataset: str, body: ForecastBody, caller: Caller) -> Response:
     """Total the charges of a list of statements that is fixed in advance. Free."""
     forecasted = await caller.gateway.forecast(caller.identity, dataset, body.queries, **_named(body))
@@ -171,14 +170,14 @@ async def forecast(dataset: str, body: ForecastBody, caller: Caller) -> Response
     return json_response(forecasted.to_dict())
 
 
-@routes.delete("/v1/statements/{statement}", tags=["datasets"], status_code=204, responses=examples.CANCEL)
+@routes.delete("/v1/statements/{statement}", tags=["datasets"], status_code=204, responses=schemas.CANCEL)
 async def cancel(statement: str, caller: Caller) -> Response:
     """Cancel a running statement by the `statement_id` that was sent with it. A charge stays."""
     caller.parts.statements.cancel(caller.identity, statement)
     return Response(status_code=204)
 
 
-@routes.get(f"{DATASET}/budget", tags=["datasets"], responses=examples.BUDGET)
+@routes.get(f"{DATASET}/budget", tags=["datasets"], responses=schemas.BUDGET)
 async def budget(dataset: str, caller: Caller) -> Response:
     """Tell how much is spent and left: of your own cap; for owners and auditors, of everybody's."""
     view = await caller.gateway.budget(caller.identity, dataset, interface=INTERFACE)
@@ -188,20 +187,20 @@ async def budget(dataset: str, caller: Caller) -> Response:
     return json_response({**view.to_dict(), "questions_left": None if left is None else asdict(left)})
 
 
-@routes.get(f"{DATASET}/history", tags=["datasets"], responses=examples.HISTORY)
+@routes.get(f"{DATASET}/history", tags=["datasets"], responses=schemas.HISTORY)
 async def history(dataset: str, caller: Caller) -> Response:
     """List your charges in order; for owners and auditors, everybody's."""
     entries = await caller.gateway.history(caller.identity, dataset, interface=INTERFACE)
     return json_response({"history": encode(list(entries))}, media_type=EXACT if caller.exact else JSON)
 
 
-@routes.get(f"{DATASET}/verify", tags=["ledger"], responses=examples.VERIFY)
+@routes.get(f"{DATASET}/verify", tags=["ledger"], responses=schemas.VERIFY)
 async def verify(dataset: str, caller: Caller) -> Response:
     """Check every hash, link, sum and stored release of the ledger. For owners and auditors."""
     return json_response(asdict(await caller.gateway.verify(caller.identity, dataset, interface=INTERFACE)))
 
 
-@routes.get(f"{DATASET}/export", tags=["ledger"], responses=examples.EXPORT)
+@routes.get(f"{DATASET}/export", tags=["ledger"], responses=schemas.EXPORT)
 async def export(dataset: str, caller: Caller) -> Response:
     """Return the whole ledger as lines of JSON. For owners and auditors."""
     lines = caller.gateway.export(caller.identity, dataset)
@@ -214,12 +213,7 @@ def _pages(lines: Iterator[str]) -> Iterator[str]:
 
 
 def _named(body: StatementBody | ForecastBody | BatchBody) -> dict[str, Any]:
-    """Return the arguments of the gateway that a body gives by name."""
-    return {"interface": INTERFACE, "dialect": body.dialect, **_options(body)}
-
-
-def _options(body: StatementBody | ForecastBody | BatchBody) -> Mapping[str, Any]:
-    """Return the options of a body: those of statements, and nothing else that the gateway would take."""
+    """Return the arguments of the gateway that a body gives by name: no option but those of statements."""
     with pointing_into(getattr(body, "sql", None)):
         require_known(body.options)
-    return body.options
+    return {"interface": INTERFACE, "dialect": body.dialect, **body.options}

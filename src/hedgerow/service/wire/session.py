@@ -26,18 +26,20 @@ from hedgerow.service.shadow.relay import (
 )
 from hedgerow.service.shadow.routing import Decision, Route, Router
 from hedgerow.service.wire import messages
-from hedgerow.service.wire.commands import Command, CommandKind, read_command
-from hedgerow.service.wire.errors import IN_FAILED_TRANSACTION, error_fields, known, shifted
+from hedgerow.service.wire.commands import Command, CommandKind, LocalStatements, read_command
 from hedgerow.service.wire.formats import decode, parameter_type
-from hedgerow.service.wire.local_statements import LocalStatements
 from hedgerow.service.wire.messages import (
+    IN_FAILED_TRANSACTION,
     Bind,
     MessageBody,
     Outbox,
     Parse,
     ProtocolError,
     StatementError,
+    error_fields,
     expand_formats,
+    known,
+    shifted,
 )
 from hedgerow.service.wire.results import ResultColumn, StatementResult, copy_messages, row_messages
 

@@ -29,10 +29,6 @@ from hedgerow.service.shadow.relay import (
 PREFIX = "hedgerow."
 
 
-def _number(value: str) -> float:
-    return float(value)
-
-
 def _flag(value: str) -> bool:
     word = value.lower()
     if word in {"on", "true", "yes", "1", "t"}:
@@ -64,10 +60,10 @@ class WireSetting:
 
 
 SETTINGS: Mapping[str, WireSetting] = {
-    "epsilon": WireSetting(_number, "0.5"),
-    "delta": WireSetting(_number, "1e-8"),
+    "epsilon": WireSetting(float, "0.5"),
+    "delta": WireSetting(float, "1e-8"),
     "within": WireSetting(str, "'5%'"),
-    "confidence": WireSetting(_number, "0.9"),
+    "confidence": WireSetting(float, "0.9"),
     "mechanism": WireSetting(str, "gaussian"),
     "max_groups": WireSetting(int, "4"),
     "max_rows": WireSetting(int, "10"),

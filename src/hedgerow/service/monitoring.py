@@ -1,17 +1,27 @@
-"""Metrics for Prometheus. No label holds text that an analyst chose, and nothing but time depends on private rows.
+"""Metrics, readiness and log of the service.
 
-`ServiceHealth` reports readiness to load balancers and orchestrators.
+Metrics are for Prometheus: no label holds text that an analyst chose, and nothing but time depends on private rows.
+`ServiceHealth` reports readiness to load balancers and orchestrators. The log has one line of JSON for each request,
+and holds no SQL, no parameter and no answer.
 """
 
 import asyncio
+import json
+import secrets
+import sys
+import threading
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TextIO
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
-from hedgerow.errors import HedgerowError
+from hedgerow.errors import CatalogError, HedgerowError
 from hedgerow.ledger import BudgetView
 from hedgerow.service.gateway import StatementEvent
 
@@ -132,3 +142,71 @@ async def _state(check: Check) -> str:
     except Exception:  # noqa: BLE001 - see above
         return "internal"
     return OK
+
+
+request_id: ContextVar[str | None] = ContextVar("hedgerow_request_id", default=None)
+"""Id of the current request, if its interface gives it one; each statement has one in the log in any case."""
+
+
+class RequestLog:
+    """A log in a file or on standard error.
+
+    Args:
+        file: The file, which is appended to and may be rotated by `reopen`; None for standard error.
+    """
+
+    def __init__(self, file: str | None = None) -> None:
+        self._file = None if file is None else Path(file)
+        self._turn = threading.Lock()
+        self._stream = self._open()
+
+    def observe(self, event: StatementEvent) -> None:
+        """Write the line of one request."""
+        self.write(
+            event="request",
+            request=request_id.get() or secrets.token_hex(8),
+            interface=event.interface,
+            dataset=event.dataset,
+            analyst=event.analyst,
+            kind=event.kind,
+            code=event.outcome,
+            seconds=round(event.seconds, 6),
+            epsilon=event.epsilon,
+            reused=event.reused,
+        )
+
+    def observe_change(self, by: str, kind: str, target: str) -> None:
+        """Write the line of a change to accounts or requests: its author, its kind, and the account or request."""
+        self.write(event="change", request=request_id.get(), analyst=by, kind=kind, target=target)
+
+    def write(self, **fields: object) -> None:
+        """Write one line, with the time."""
+        line = json.dumps({"time": datetime.now(UTC).isoformat(timespec="milliseconds")} | fields, allow_nan=False)
+        with self._turn:
+            self._stream.write(f"{line}\n")
+            self._stream.flush()
+
+    def reopen(self) -> None:
+        """Open the file again, after somebody has moved it away."""
+        with self._turn:
+            old, self._stream = self._stream, self._open()
+            if self._file is not None:
+                old.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._turn:
+            if self._file is not None:
+                self._stream.close()
+
+    def _open(self) -> TextIO:
+        if self._file is None:
+            return sys.stderr
+        try:
+            return self._file.open("a", encoding="utf-8")
+        except OSError:
+            raise CatalogError(
+                f"The log file {self._file} of [serve.logs] cannot be written.",
+                code="serve-setting",
+                hint="Check the folder and its permissions.",
+            ) from None
