@@ -14,11 +14,10 @@ from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
 import hedgerow as hr
-from hedgerow.cli.dot_commands import COMMANDS, inputs
 from hedgerow.cli.errors import INTERRUPTED
 from hedgerow.cli.prompt import FUNCTIONS, PromptTerminal, ShellCompleter, complete_sql, history_file, open_history
 from hedgerow.cli.shell import converse
-from hedgerow.cli.shell_session import SETTINGS, ShellSession
+from hedgerow.cli.shell_session import COMMANDS, SETTINGS, ShellSession, inputs
 
 COUNT = "SELECT COUNT(*) AS n FROM customers"
 

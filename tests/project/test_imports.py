@@ -8,7 +8,7 @@ from pathlib import Path
 SOURCE = Path(__file__).parents[2] / "src" / "hedgerow"
 
 LATE = {
-    ("cli/commands.py", "hedgerow.cli.project"): "a third of a second to load, and `--version` opens no project",
+    ("cli/commands.py", "hedgerow.cli.options"): "a third of a second to load, and `--version` opens no project",
     ("cli/errors.py", "hedgerow.catalog.strict_yaml"): "likewise, and only an error in a catalog reads it again",
     ("cli/errors.py", "rich"): "a twentieth of a second to load, and `--version` prints plain text",
     ("cli/output.py", "rich"): "a twentieth of a second to load, and `--version` prints plain text",

@@ -88,7 +88,8 @@ def audit(
         dialect=dialect,
         only=only,
     )
-    _check_page(html)
+    if html is not None and not Path(html).absolute().parent.is_dir():  # before minutes are spent on it
+        raise UsageError(f"There is no folder for {html}.", hint="Make it first, or write the page elsewhere.")
     with pointing(catalog=catalog, query=text), _source(db, schema) as source, _progress_bar() as progress:
         report = look(
             text,
@@ -102,12 +103,6 @@ def audit(
         )
     _deliver(report, html, as_json=as_json)
     raise typer.Exit(0 if report.passed else EXCEEDED)
-
-
-def _check_page(html: str | None) -> None:
-    """Refuse a page that cannot be written, before minutes are spent on it."""
-    if html is not None and not Path(html).absolute().parent.is_dir():
-        raise UsageError(f"There is no folder for {html}.", hint="Make it first, or write the page elsewhere.")
 
 
 def _deliver(report: AuditReport, html: str | None, *, as_json: bool) -> None:
@@ -182,16 +177,15 @@ def summary(report: AuditReport) -> list[str]:
     )
     if report.left_out:
         lines.append(f"left out, because the newcomer changes nothing that is measured: {', '.join(report.left_out)}")
-    if not report.can_tell:
-        lines.append(f"note: {_why_not(report)}; more --runs show more, and so does a larger --epsilon")
+    if not report.can_tell:  # half the noise would not be detected
+        why = (
+            f"the audit can show at most epsilon {report.reach:.3g}"
+            if claim.mu is None
+            else f"mu is uncertain by {report.blur:.2g}, more than the claim"
+        )
+        more = "more --runs show more, and so does a larger --epsilon"
+        lines.append(f"note: with this number of runs, {why}; {more}")
     return lines
-
-
-def _why_not(report: AuditReport) -> str:
-    """Return why half the noise would not be detected."""
-    if report.claim.mu is None:
-        return f"with this number of runs, the audit can show at most epsilon {report.reach:.3g}"
-    return f"with this number of runs, mu is uncertain by {report.blur:.2g}, more than the claim"
 
 
 def _table(report: AuditReport) -> Table:
@@ -304,7 +298,13 @@ def _chart(report: AuditReport) -> str:
     scale = (WIDTH - LABEL) / largest
     height = LINE * len(parts) + 30
     claim = LABEL + scale
-    bars = "".join(_chart_bar(index, pair, part * scale) for index, (pair, part) in enumerate(parts))
+    bars = ""
+    for index, (pair, part) in enumerate(parts):
+        top = index * LINE + 4
+        colour = "var(--bar)" if pair.passed else "var(--bad)"
+        width = max(part * scale, 1.0)
+        bars += f'<text x="{LABEL - 8}" y="{top + 14}" text-anchor="end">{escape(pair.kind)}</text>'
+        bars += f'<rect x="{LABEL}" y="{top}" width="{width:.1f}" height="{LINE - 8}" fill="{colour}" />'
     line = f'<line x1="{claim:.1f}" x2="{claim:.1f}" y1="0" y2="{height - 24}" stroke="currentColor" />'
     words = f'<text x="{claim:.1f}" y="{height - 8}" text-anchor="middle">claim</text>'
     title = "<title>How far each bound is from the claim</title>"
@@ -317,11 +317,3 @@ def _part(pair: PairReport) -> float:
     if pair.claim.mu:
         parts.append(pair.mu_bound / pair.claim.mu)
     return max(parts)
-
-
-def _chart_bar(index: int, pair: PairReport, length: float) -> str:
-    top = index * LINE + 4
-    colour = "var(--bar)" if pair.passed else "var(--bad)"
-    name = f'<text x="{LABEL - 8}" y="{top + 14}" text-anchor="end">{escape(pair.kind)}</text>'
-    shape = f'<rect x="{LABEL}" y="{top}" width="{max(length, 1.0):.1f}" height="{LINE - 8}" fill="{colour}" />'
-    return f"{name}{shape}"

@@ -1,31 +1,34 @@
-"""hedgerow budget."""
+"""hedgerow budget: what is spent and what remains; and the price of a list of queries that is fixed in advance."""
 
+import math
 import os
-from collections.abc import Iterable
+import sys
+import textwrap
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, TextIO
+from typing import Annotated, Any
 
 import typer
+from rich.table import Table
 
 from hedgerow.catalog import Catalog, load_catalog
 from hedgerow.cli import options
-from hedgerow.cli.budget_page import budget_page
-from hedgerow.cli.budget_report import report
+from hedgerow.cli.budget_page import WIDTH, accountants_table, budget_page, report, without_pld
 from hedgerow.cli.errors import UsageError, pointing
-from hedgerow.cli.output import say, tell, write_json
-from hedgerow.cli.priced_list import plan_page, price_plan
+from hedgerow.cli.output import printable, say, show_table, tell, write_json
 from hedgerow.cli.statements import given_options
-from hedgerow.errors import LedgerError
+from hedgerow.errors import HedgerowError, LedgerError, Span
+from hedgerow.figures import percent
 from hedgerow.ledger import Ledger, open_ledger, raise_budget
-from hedgerow.session.connection import ledger_path
+from hedgerow.session.connection import connect, ledger_path
+from hedgerow.session.database import Database
+from hedgerow.session.forecast import Forecast
+from hedgerow.session.quote import share_of
+from hedgerow.sql.statements import Statement, split_statements
 
 CHARTS = frozenset({".svg", ".png", ".html", ".json"})
-
-
-def print_trail(lines: Iterable[str]) -> None:
-    """Print the trail."""
-    for line in lines:
-        say(line)
 
 
 def write_trail(lines: Iterable[str], file: str) -> int:
@@ -41,21 +44,17 @@ def write_trail(lines: Iterable[str], file: str) -> int:
         raise _unwritable(file) from None
     try:
         with stream:
-            return _write(lines, stream)
+            number = 0
+            for number, line in enumerate(lines, start=1):  # noqa: B007 - the last one is how many there are
+                stream.write(f"{line}\n")
+            stream.flush()
+            os.fsync(stream.fileno())
+            return number
     except BaseException as error:
         path.unlink(missing_ok=True)
         if isinstance(error, OSError):
             raise _unwritable(file) from None
         raise
-
-
-def _write(lines: Iterable[str], stream: TextIO) -> int:
-    number = 0
-    for number, line in enumerate(lines, start=1):  # noqa: B007 - the last one is how many there are
-        stream.write(f"{line}\n")
-    stream.flush()
-    os.fsync(stream.fileno())
-    return number
 
 
 def _unwritable(file: str) -> UsageError:
@@ -185,7 +184,8 @@ def _raise(catalog: Catalog, ledger: str | None) -> None:
 
 def _export(book: Ledger, file: str, *, as_json: bool) -> None:
     if file == "-":
-        print_trail(book.export())
+        for line in book.export():
+            say(line)
         return
     entries = write_trail(book.export(), file)
     if as_json:
@@ -212,3 +212,124 @@ def _draw(book: Ledger, file: str, *, as_json: bool) -> None:
         write_json({"chart": {"file": file}})
     else:
         tell(f"Wrote {file}")
+
+
+WHY_PLD = (
+    "PLD is valid here, and only here: every question and every price is fixed before the first answer is "
+    "seen. In a conversation the next question can depend on earlier answers, and there the ledger's filter decides."
+)
+
+
+@dataclass(frozen=True)
+class PricedList:
+    """A list of queries with its price; `shares` are the parts of the budget that each would take."""
+
+    dataset: str
+    forecast: Forecast
+    shares: tuple[float, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of the command line."""
+        shown = self.forecast.to_dict()
+        for row, share in zip(shown["queries"], self.shares, strict=True):
+            row["share"] = share
+        return {"dataset": self.dataset, **shown, "why_pld": WHY_PLD}
+
+
+def price_plan(
+    file: str,
+    source: str,
+    catalog: Catalog,
+    book: Ledger,
+    *,
+    analyst: str | None,
+    dialect: str | None,
+    options: dict[str, Any],
+) -> PricedList:
+    """Price the statements in `file` together. No private row is read, and nothing is spent."""
+    named = "standard input" if file == "-" else file
+    try:
+        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        raise UsageError(
+            f"The plan {named} cannot be read.", code="plan-unreadable", hint="It is a text file, in UTF-8."
+        ) from None
+    statements = split_statements(text)
+    if not statements:
+        raise UsageError(
+            f"There is no statement in {named}.", code="plan-empty", hint="Separate statements by semicolons."
+        )
+    opened = connect(source, catalog=catalog, ledger=book, analyst=analyst, dialect=dialect)
+    with closing(opened) as database, pointing(query=text):
+        forecast = _forecast(database, text, statements, options)
+    shares = tuple(share_of(charge.cost, book.caps) for charge in forecast.charges)
+    return PricedList(catalog.dataset, forecast, shares)
+
+
+def _forecast(database: Database, text: str, statements: Sequence[Statement], options: dict[str, Any]) -> Forecast:
+    """Return the forecast; an error points at its statement's position in the file."""
+    try:
+        return database.forecast([statement.text for statement in statements], **options)
+    except HedgerowError:
+        database.forecast([], **options)  # an option that cannot be is nobody's fault among the statements
+        for statement in statements:
+            _find_fault(database, text, statement, options)
+        raise
+
+
+def _find_fault(database: Database, text: str, statement: Statement, options: dict[str, Any]) -> None:
+    """Raise the error of this statement on its own, if it has one."""
+    try:
+        database.forecast([statement.text], **options)
+    except HedgerowError as error:
+        start = statement.start
+        span = error.span or Span(0, 1, 1)
+        error.span = Span(span.start + start, span.end + start, span.line + text.count("\n", 0, start))
+        raise
+
+
+LONGEST_QUESTION = 200
+PRICED_ANEW = (
+    "Each statement is priced as a new one; where the ledger has its answer already, it is free. Nothing was spent, "
+    "and no private row was read."
+)
+
+
+def plan_page(plan: PricedList) -> None:
+    """Print the page."""
+    forecast = plan.forecast
+    number = len(forecast.queries)
+    say(f"{plan.dataset}: a plan of {number:,} {'query' if number == 1 else 'queries'}, fixed in advance")
+    show_table(_prices(plan))
+    name, epsilon = forecast.tightest
+    say(f"\nAll of them together, at delta {forecast.delta:.3g}, by each accountant:")
+    show_table(accountants_table(forecast.epsilons, tightest=name))
+    if math.isfinite(epsilon):
+        say(f"The tightest valid one is {name}: epsilon {epsilon:.4g}.")
+    if forecast.epsilons.get("PLD") is None:
+        say(without_pld())
+    say(f"\n{_admitted(forecast.admitted, number)}\n")
+    for text in (WHY_PLD, PRICED_ANEW):
+        say(textwrap.fill(text, WIDTH))
+
+
+def _prices(plan: PricedList) -> Table:
+    table = Table("#")
+    for name in ("epsilon", "delta", "of the budget"):
+        table.add_column(name, justify="right")
+    table.add_column("statement")
+    rows = zip(plan.forecast.queries, plan.forecast.charges, plan.shares, strict=True)
+    for number, (query, charge, share) in enumerate(rows, start=1):
+        price = (f"{charge.epsilon:.4g}", f"{charge.delta:.3g}", percent(share)) if charge.events else ("free", "", "")
+        table.add_row(str(number), *price, printable(query, LONGEST_QUESTION))
+    return table
+
+
+def _admitted(admitted: int | None, number: int) -> str:
+    if admitted is None:
+        return "The catalog sets the price of a statement, so the ledger decides about them one by one."
+    if admitted == number:
+        return f"The ledger's filter would admit all {number:,} of them now."
+    if admitted == 0:
+        return f"The ledger's filter would admit none of the {number:,} now."
+    return f"The ledger's filter would admit the first {admitted:,} of {number:,} now, and then refuse."

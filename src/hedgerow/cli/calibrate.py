@@ -13,8 +13,8 @@ from hedgerow.calibration.calibrate import Calibration, ColumnRange
 from hedgerow.catalog.patch import MARK, patched, quote, replace_catalog
 from hedgerow.cli import options
 from hedgerow.cli.errors import UsageError
+from hedgerow.cli.options import complete_table
 from hedgerow.cli.output import say, show_table, tell, write_json
-from hedgerow.cli.project import complete_table
 from hedgerow.cli.statements import asking
 from hedgerow.session.job import wait_for
 

@@ -119,7 +119,7 @@ class Commands(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 - likewise
         """Find the command that `args` call, and let the project file set the options that they leave out."""
         # Imported here because it loads the catalog's modules: `--version` and `--help` open no project.
-        from hedgerow.cli.project import project_options  # noqa: PLC0415
+        from hedgerow.cli.options import project_options  # noqa: PLC0415
 
         resolved = super().resolve_command(ctx, args)
         if ctx.default_map is None:
@@ -167,7 +167,7 @@ def _alone() -> list[str]:
     """Return the words that stand for none: the shell, on a terminal in a project."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return []
-    from hedgerow.cli.project import project_options  # noqa: PLC0415 - only on a terminal
+    from hedgerow.cli.options import project_options  # noqa: PLC0415 - only on a terminal
 
     return ["shell"] if project_options() else []
 

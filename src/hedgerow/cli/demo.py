@@ -14,11 +14,10 @@ from hedgerow.answer.plain import plain, shown
 from hedgerow.cli import options
 from hedgerow.cli.errors import UsageError, excerpt
 from hedgerow.cli.output import say, show, tell, write_json
-from hedgerow.cli.project import write_project
 from hedgerow.demo import CLOSING, REFUSED, AnsweredChapter, HospitalFiles, Sizes, Story, build, existing, run_story
 from hedgerow.figures import figure, percent
 from hedgerow.session.page import spending
-from hedgerow.session.quote import Quote
+from hedgerow.session.project import write_project
 
 
 def demo(
@@ -75,9 +74,26 @@ def demo_page(files: HospitalFiles, sizes: Sizes, story: Story) -> None:
     )
     for number, answered in enumerate(story.chapters, start=1):
         _chapter(number, answered)
-    _refusal(len(story.chapters) + 1, story)
-    _budget(story)
-    _closing(files)
+    _heading(f"{len(story.chapters) + 1}. A question that is refused")
+    show("A query that would show a person is refused. A refusal costs nothing, and says what to write instead.")
+    error, held = story.refusal, story.held
+    show(Text(f"refused: {error.message}", style="red"))
+    show(excerpt(REFUSED, error.span) if error.span else Text(REFUSED))
+    if error.hint:
+        show(f"hint: {error.hint}")
+    _heading("What is left")
+    say(story.left)
+    show(
+        f"{held.bounded} of {held.bars} error bars contain the exact answer over bounded data; 95 % are promised, each "
+        f"on its own. {held.without_limits} contain the answer without limits, which is not promised."
+    )
+    _heading("Next")
+    where = f"--db {files.database} --catalog {files.catalog}"
+    for query in CLOSING:
+        say(f'hedgerow query "{query}" {where}')
+    say(f'hedgerow quote "{CLOSING[0]}" {where}')
+    say(f"hedgerow budget --catalog {files.catalog} --history")
+    say(f"cd {files.catalog.parent} && hedgerow serve")
 
 
 def _heading(text: str) -> None:
@@ -88,21 +104,16 @@ def _chapter(number: int, answered: AnsweredChapter) -> None:
     _heading(f"{number}. {answered.chapter.title}")
     show(answered.chapter.text)
     show(Padding(Text(answered.chapter.query, style="cyan"), (0, 0, 0, 2)))
-    if answered.quote is not None:
-        _quote(answered.quote)
+    if (quote := answered.quote) is not None:
+        show(f"the quote: {spending(quote.charge)}, {percent(quote.share)} of the budget; in a group of")
+        for size in (1_000, 10_000):
+            errors = ", ".join(f"{name} ±{figure(errors[size])}" for name, errors in quote.errors.items())
+            show(f"  {size:>6,} patients: {errors}")
     show(_side_by_side(answered))
     receipt = answered.answer.receipt
     show(
         f"price: {spending(receipt.charge)}, {percent(receipt.share)} of the budget" if receipt.id else "price: nothing"
     )
-
-
-def _quote(quote: Quote) -> None:
-    sizes = (1_000, 10_000)
-    show(f"the quote: {spending(quote.charge)}, {percent(quote.share)} of the budget; in a group of")
-    for size in sizes:
-        errors = ", ".join(f"{name} ±{figure(errors[size])}" for name, errors in quote.errors.items())
-        show(f"  {size:>6,} patients: {errors}")
 
 
 def _side_by_side(answered: AnsweredChapter) -> Table:
@@ -134,36 +145,6 @@ def _exact(value: Any) -> str:  # noqa: ANN401 - whatever DuckDB returns
     if isinstance(number, float):
         return f"{number:,.1f}" if number >= 10 else f"{number:.4g}"
     return f"{number:,}" if isinstance(number, int) else shown(number, None)
-
-
-def _refusal(number: int, story: Story) -> None:
-    _heading(f"{number}. A question that is refused")
-    show("A query that would show a person is refused. A refusal costs nothing, and says what to write instead.")
-    error = story.refusal
-    show(Text(f"refused: {error.message}", style="red"))
-    show(excerpt(REFUSED, error.span) if error.span else Text(REFUSED))
-    if error.hint:
-        show(f"hint: {error.hint}")
-
-
-def _budget(story: Story) -> None:
-    held = story.held
-    _heading("What is left")
-    say(story.left)
-    show(
-        f"{held.bounded} of {held.bars} error bars contain the exact answer over bounded data; 95 % are promised, each "
-        f"on its own. {held.without_limits} contain the answer without limits, which is not promised."
-    )
-
-
-def _closing(files: HospitalFiles) -> None:
-    where = f"--db {files.database} --catalog {files.catalog}"
-    _heading("Next")
-    for query in CLOSING:
-        say(f'hedgerow query "{query}" {where}')
-    say(f'hedgerow quote "{CLOSING[0]}" {where}')
-    say(f"hedgerow budget --catalog {files.catalog} --history")
-    say(f"cd {files.catalog.parent} && hedgerow serve")
 
 
 def demo_json(files: HospitalFiles, sizes: Sizes, story: Story) -> dict[str, Any]:

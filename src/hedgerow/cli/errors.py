@@ -162,16 +162,9 @@ def guarded(command: Callable[[], object], *, as_json: bool, words: Words = in_w
         tell(" ".join(part for part in ("Stopped.", charged(error.__cause__ or error)) if part))
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the outermost handler
-        return _unexpected(error, as_json=as_json)
+        # the option parser's messages are shown unchanged; any other exception is our bug
+        return report(_usage(error) or withheld(error), None, as_json=as_json)
     return status if isinstance(status, int) else 0
-
-
-def _unexpected(error: Exception, *, as_json: bool) -> int:
-    """Report the option parser's messages unchanged; any other exception is our bug."""
-    usage = _usage(error)
-    if usage is not None:
-        return report(usage, None, as_json=as_json)
-    return report(withheld(error), None, as_json=as_json)
 
 
 def _usage(error: Any) -> UsageError | None:  # noqa: ANN401 - the parser's exceptions have no public base class
@@ -211,12 +204,7 @@ def report(error: HedgerowError, lines: str | None, *, as_json: bool, words: Wor
     error.hint = None if error.hint is None else words(error.hint)
     if as_json:
         write_json({"error": error.to_dict()})
-    else:
-        _tell(error, lines)
-    return error.exit_code
-
-
-def _tell(error: HedgerowError, lines: str | None) -> None:
+        return error.exit_code
     tell(f"{error.heading}: {error.message}", style="bold red")
     if lines:
         stderr().print(f"\n{lines}\n", soft_wrap=True)
@@ -224,6 +212,7 @@ def _tell(error: HedgerowError, lines: str | None) -> None:
         tell(f"hint: {error.hint}")
     if error.cost:
         tell(error.cost)
+    return error.exit_code
 
 
 def keep_owners_log() -> None:

@@ -19,11 +19,11 @@ from hedgerow.cli import options
 from hedgerow.cli.errors import UsageError
 from hedgerow.cli.init_questions import PRESETS, USUAL, BudgetChoice, People, choose_budget, choose_people
 from hedgerow.cli.output import say, say_wrapped, tell, write_json
-from hedgerow.cli.project import is_project_here, stale_project, write_project
 from hedgerow.errors import LedgerError
 from hedgerow.expressions.table_names import parts_of
 from hedgerow.ledger import create_ledger, open_ledger
 from hedgerow.schema import Schema
+from hedgerow.session.project import is_project_here, stale_project, write_project
 
 JOURNAL = "-journal"
 """Suffix of SQLite's journal for an unfinished transaction."""

@@ -127,11 +127,6 @@ class People:
     max_rows: int | None
 
 
-def _ask_rows(ask: Ask) -> int:
-    tell("How many rows does one person have, usually at most? A person with more counts as that many.")
-    return _ask_until_valid(ask, "Rows", str(USUAL_ROWS), _whole)
-
-
 def choose_people(schema: Schema, types: Types, names: Sequence[str], max_rows: int | None, ask: Ask | None) -> People:
     """Return who the person of each table is, from what was stated in advance, and from answers."""
     columns: dict[str, str] = {}
@@ -156,7 +151,10 @@ def choose_people(schema: Schema, types: Types, names: Sequence[str], max_rows: 
         raise UsageError(f"No table has a column {unused[0]}.", code="no-person", hint=hint)
     several = [name for name, column in columns.items() if column not in single_keys(schema.tables[name])]
     if several and max_rows is None:
-        max_rows = USUAL_ROWS if ask is None else _ask_rows(ask)
+        max_rows = USUAL_ROWS
+        if ask is not None:
+            tell("How many rows does one person have, usually at most? A person with more counts as that many.")
+            max_rows = _ask_until_valid(ask, "Rows", str(USUAL_ROWS), _whole)
     return People(columns, frozenset(numbered), frozenset(public), max_rows)
 
 

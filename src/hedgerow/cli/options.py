@@ -1,11 +1,39 @@
-"""The options that several commands share, each said once."""
+"""The options that several commands share, each said once; and the project file, which sets those that are left out."""
 
 import os
-from typing import Annotated
+from contextlib import suppress
+from typing import Annotated, Any
 
 import typer
 
-from hedgerow.cli.project import complete_analyst
+from hedgerow.catalog import Catalog, load_catalog
+from hedgerow.errors import HedgerowError
+from hedgerow.ledger.base import ANONYMOUS
+from hedgerow.session.project import find_project
+
+
+def complete_table(incomplete: str) -> list[str]:
+    """Return the private tables of the project that begin with what was typed, for completion in a shell."""
+    catalog = _catalog()
+    names = [] if catalog is None else [table.name for table in catalog.tables.values() if not table.public]
+    return [name for name in names if name.lower().startswith(incomplete.lower())]
+
+
+def complete_analyst(incomplete: str) -> list[str]:
+    """Return the analysts that the project's catalog names and that begin with what was typed."""
+    catalog = _catalog()
+    names = [] if catalog is None else [name for name in catalog.budget.analysts if name != ANONYMOUS]
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def _catalog() -> Catalog | None:
+    """Return the project's catalog; None where there is none that loads."""
+    with suppress(HedgerowError):
+        project = find_project()
+        if project is not None and project.catalog is not None:
+            return load_catalog(project.catalog)
+    return None
+
 
 Db = Annotated[
     str,
@@ -114,3 +142,43 @@ Dialect = Annotated[
     str | None,
     typer.Option("--dialect", metavar="NAME", help="The SQL dialect of the statement; by default DuckDB's."),
 ]
+
+
+OPENED: dict[str, tuple[str, ...]] = {
+    "batch": ("db", "catalog", "ledger", "analyst", "dialect", "epsilon", "delta", "confidence"),
+    "publish": ("db", "catalog", "ledger", "analyst", "dialect", "epsilon", "delta", "confidence"),
+    "query": ("db", "catalog", "ledger", "analyst", "dialect", "epsilon", "delta", "confidence"),
+    "quote": ("db", "catalog", "ledger", "analyst", "dialect", "epsilon", "delta", "confidence"),
+    "mcp": ("db", "catalog", "ledger", "dialect"),
+    "shell": ("db", "catalog", "ledger", "analyst", "dialect"),
+    "calibrate": ("db", "catalog", "ledger", "analyst"),
+    "check": ("db", "catalog"),
+    "budget": ("db", "catalog", "ledger"),
+    "prepare": ("db", "catalog", "ledger"),
+    "plan": ("db", "catalog", "ledger", "dialect", "confidence"),
+    "audit": ("db", "catalog", "dialect"),
+    "experiment ask": ("db", "catalog", "ledger", "analyst", "epsilon", "delta", "confidence"),
+    "ratio ab": ("db", "catalog", "ledger", "analyst"),
+}
+"""Commands, and those of their options that a project sets."""
+
+
+def project_options() -> dict[str, dict[str, Any]]:
+    """Return defaults of options by command, from the nearest project file; none where there is no file."""
+    project = find_project()
+    if project is None:
+        return {}
+    known: dict[str, Any] = {
+        "db": project.database,
+        "catalog": project.catalog,
+        "ledger": project.ledger,
+        "analyst": project.analyst,
+        "dialect": project.dialect,
+        **project.defaults,
+    }
+    defaults: dict[str, dict[str, Any]] = {}
+    for command, names in OPENED.items():
+        settings = {name: known[name] for name in names if known.get(name) is not None}
+        group, _, mode = command.partition(" ")
+        defaults.setdefault(group, {}).update({mode: settings} if mode else settings)
+    return defaults

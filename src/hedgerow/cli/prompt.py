@@ -18,8 +18,7 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.lexers import PygmentsLexer
 from pygments.lexers.sql import SqlLexer  # type: ignore[import-untyped]
 
-from hedgerow.cli.dot_commands import COMMANDS
-from hedgerow.cli.shell_session import DEFAULT, SETTINGS, text_formats
+from hedgerow.cli.shell_session import COMMANDS, DEFAULT, SETTINGS, text_formats
 from hedgerow.session.tables import ColumnInfo, TableInfo, TableList
 from hedgerow.sql.function_help import AGGREGATES, SCALARS
 from hedgerow.sql.statements import ends_statement

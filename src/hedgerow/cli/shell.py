@@ -8,14 +8,12 @@ import typer
 
 from hedgerow import __version__
 from hedgerow.cli import options
-from hedgerow.cli.dot_commands import run_input, run_lines
 from hedgerow.cli.errors import UsageError, pointing
 from hedgerow.cli.output import tell
 from hedgerow.cli.prompt import PromptTerminal, history_file, open_history
-from hedgerow.cli.shell_session import ShellSession
+from hedgerow.cli.shell_session import ShellSession, run_input, run_lines
 from hedgerow.owners_log import keep
 from hedgerow.session.connection import connect
-from hedgerow.session.database import Database
 from hedgerow.session.project import find_project
 
 
@@ -48,7 +46,9 @@ def shell(
         if project is not None:
             session.values.update({**project.defaults, "confirm": project.confirm})
         if command is None and sys.stdin.isatty() and sys.stdout.isatty():
-            tell(_greeting(database))
+            budget = database.budget
+            left = f"epsilon {budget.remaining.epsilon:.4g} of {budget.limit.epsilon:g} left"
+            tell(f"hedgerow {__version__} · {budget.dataset} · {left} · .help")
             converse(session, PromptTerminal(database.tables, open_history(history_file())))
         else:
             run_lines(session, _standard_input() if command is None else command.splitlines(keepends=True))
@@ -74,9 +74,3 @@ def converse(session: ShellSession, terminal: PromptTerminal) -> None:
         except EOFError:
             return
         run_input(session, text)
-
-
-def _greeting(database: Database) -> str:
-    budget = database.budget
-    left = f"epsilon {budget.remaining.epsilon:.4g} of {budget.limit.epsilon:g} left"
-    return f"hedgerow {__version__} · {budget.dataset} · {left} · .help"

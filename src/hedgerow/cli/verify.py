@@ -8,7 +8,7 @@ import typer
 from hedgerow.cli import options
 from hedgerow.cli.output import printable, say, say_wrapped, write_json
 from hedgerow.publication.keys import read_public_key
-from hedgerow.publication.verification import Check, FolderVerification, compare_chains, verify_folder
+from hedgerow.publication.verification import Check, compare_chains, verify_folder
 
 FAILED = 1
 MEANINGS = {
@@ -58,18 +58,14 @@ def verify(
         write_json(results[0].to_dict() if len(results) == 1 else several)
     else:
         for one in results:
-            _show(one)
+            say(f"{printable(str(one.folder))}: {'everything holds' if one.holds else 'NOT as it was signed'}")
+            for check in one.checks:
+                _line(check)
         for check in together:
             _line(check)
         if holds and not all(one.pinned for one in results):
             say_wrapped(UNPINNED)
     raise typer.Exit(0 if holds else FAILED)
-
-
-def _show(one: FolderVerification) -> None:
-    say(f"{printable(str(one.folder))}: {'everything holds' if one.holds else 'NOT as it was signed'}")
-    for check in one.checks:
-        _line(check)
 
 
 def _line(check: Check) -> None:

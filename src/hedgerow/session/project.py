@@ -1,5 +1,6 @@
 """`hedgerow.toml`: where a project's database, catalog and ledger are, and what its questions cost by default."""
 
+import json
 import os
 import re
 import tomllib
@@ -96,6 +97,41 @@ def read_project(path: str | os.PathLike[str]) -> Project:
     return Project(
         file, **places, **texts, defaults=prices, confirm=_switch(file, "confirm", shell.get("confirm", False))
     )
+
+
+def is_project_here(database: str, catalog: Path) -> bool:
+    """True if commands in this folder open this database with this catalog without any option."""
+    project = find_project()
+    if project is None or project.catalog is None or Path(project.catalog).resolve() != catalog.resolve():
+        return False
+    return project.database in {database, str(Path(database).resolve())}
+
+
+def write_project(folder: Path, *, database: str, catalog: Path, ledger: Path) -> Path | None:
+    """Write a project file beside a catalog, and return it; None if there is one already, which stays as it is."""
+    places = {"database": database, "catalog": str(catalog), "ledger": str(ledger)}
+    lines = [f"{name} = {json.dumps(_relative(place, folder))}\n" for name, place in places.items()]
+    try:
+        with (folder / FILE).open("x", encoding="utf-8", newline="\n") as stream:
+            stream.write("[project]\n" + "".join(lines))
+    except OSError:
+        return None
+    return folder / FILE
+
+
+def stale_project(folder: Path, database: str) -> list[Path]:
+    """Return the project file of a folder, if it opens another database; an empty list otherwise."""
+    file = folder / FILE
+    if not file.is_file():
+        return []
+    opened = read_project(file).database
+    same = opened == database or (opened is not None and os.path.realpath(opened) == os.path.realpath(database))
+    return [] if same else [file]
+
+
+def _relative(place: str, folder: Path) -> str:
+    """A URL as it is, and a path as seen from the folder of the project file."""
+    return place if URL.match(place) else os.path.relpath(place, folder)
 
 
 def _section(file: Path, document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
