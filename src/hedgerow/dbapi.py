@@ -318,7 +318,10 @@ class Cursor:
         self.answer = answer
         self.messages = [(Warning, note.text) for note in answer.notes]
         columns = [column.to_pylist() for column in table.columns]
-        names = [(field.name, _type_code(field.type)) for field in table.schema]
+        names = [
+            (field.name, next((code for is_kind, code in TYPE_CODES if is_kind(field.type)), "text"))
+            for field in table.schema
+        ]
         self._show(names, list(zip(*columns, strict=True)) if columns else [])
 
     def _explain(self, operation: str, parameters: Parameters) -> None:
@@ -361,7 +364,3 @@ TYPE_CODES: tuple[tuple[Callable[[pa.DataType], bool], str], ...] = (
     (pa.types.is_time, "time"),
     (pa.types.is_timestamp, "timestamp"),
 )
-
-
-def _type_code(kind: pa.DataType) -> str:
-    return next((code for is_kind, code in TYPE_CODES if is_kind(kind)), "text")

@@ -1,7 +1,6 @@
 """Composition of charges: exact formulas, the events of a charge, and accountants over them."""
 
-from hedgerow.accounting.accountant import Accountant
-from hedgerow.accounting.accountants import GDP, PLD, RDP, ZCDP, Basic, zcdp_delta
+from hedgerow.accounting.accountants import GDP, PLD, RDP, ZCDP, Accountant, Basic, zcdp_delta
 from hedgerow.accounting.events import (
     AnyEvent,
     ApproximateEvent,

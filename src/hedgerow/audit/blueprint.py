@@ -23,7 +23,7 @@ from hedgerow.expressions.table_names import parts_of
 from hedgerow.expressions.types import Type
 from hedgerow.plan.nodes import LogicalPlan, Scan, inside
 from hedgerow.schema import SchemaColumn, SchemaTable
-from hedgerow.session.key_domains import read_domains
+from hedgerow.session.connection import read_domains
 
 CONNECTIVES = frozenset({"and", "or", "not"})
 
@@ -59,7 +59,7 @@ def constants(logical: LogicalPlan) -> Mapping[ColumnRef, tuple[str, ...]]:
     tables = _tables(logical)
     texts_of: dict[ColumnRef, dict[str, None]] = {}
     for node in _comparisons(logical):
-        texts = [text for literal in _literals(node) for text in around(literal.value)]
+        texts = [text for part in inside(node) if isinstance(part, Literal) for text in around(part.value)]
         for column in _columns(node):
             if column.table in tables:
                 texts_of.setdefault((tables[column.table], column.name), {}).update(dict.fromkeys(texts))
@@ -78,7 +78,10 @@ def around(value: object) -> Sequence[str]:
     if isinstance(value, bool) or value is None:
         return []
     if isinstance(value, int):
-        return [str(value), str(value + 1), str(value - 1), *_within_year(value)]
+        near = [str(value), str(value + 1), str(value - 1)]
+        if 1 <= value <= 12:  # a day in that month, or in that year, for a date column of which a part is compared
+            return [*near, f"2024-{value:02d}-15"]
+        return [*near, f"{value}-06-15"] if 1900 <= value <= 2100 else near
     if isinstance(value, float | Decimal):
         number = float(value)
         step = max(abs(number), 1.0) / 100
@@ -88,13 +91,6 @@ def around(value: object) -> Sequence[str]:
     text = str(value)
     matched = [text.replace("%", filler).replace("_", "x") for filler in ("", "x")]
     return list(dict.fromkeys([text, *matched]))
-
-
-def _within_year(value: int) -> list[str]:
-    """Return a day in that year, or in that month, for a date column of which a part is compared."""
-    if 1 <= value <= 12:
-        return [f"2024-{value:02d}-15"]
-    return [f"{value}-06-15"] if 1900 <= value <= 2100 else []
 
 
 def _tables(logical: LogicalPlan) -> dict[str, str]:
@@ -111,10 +107,6 @@ def _comparisons(logical: LogicalPlan) -> Iterator[Call | Nested]:
 
 def _columns(node: Call | Nested) -> list[Column]:
     return [part for part in inside(node) if isinstance(part, Column)]
-
-
-def _literals(node: Call | Nested) -> list[Literal]:
-    return [part for part in inside(node) if isinstance(part, Literal)]
 
 
 STAND_INS: Mapping[Type, str] = {

@@ -5,8 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from hedgerow.audit.blueprint import ColumnRef, Pool
-from hedgerow.audit.people import Crowd, Example, Person, Sheet, crowd
-from hedgerow.audit.search import Match
+from hedgerow.audit.people import Crowd, Example, Match, Person, Sheet, crowd
 from hedgerow.distributions import Gaussian, Noise
 from hedgerow.privacy.plan import PrivatePlan
 

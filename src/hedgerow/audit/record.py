@@ -4,7 +4,7 @@ Every released sum is a whole number divided by a public step. A number that is 
 digits then reveal what the noise was added to (Mironov 2012), however large the noise is.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -147,16 +147,14 @@ def side_by_side(*records: Record) -> tuple[Sample, ...]:
     """The runs on several databases, with the same columns. Errors come first: they explain what else is missing."""
     known = {name: trait for record in records for name, trait in record.traits.items()}
     traits = {name: known[name] for name in sorted(known, key=lambda name: name[0] != FAULT)}
-    index = {name: i for i, name in enumerate(traits)}
-    return tuple(Sample(tuple(traits.values()), _matrix(record.runs, index)) for record in records)
-
-
-def _matrix(runs: Sequence[Mapping[Name, float]], column_of: Mapping[Name, int]) -> Floats:
-    values = np.full((len(runs), len(column_of)), np.nan)
-    for i, seen in enumerate(runs):
-        for name, value in seen.items():
-            values[i, column_of[name]] = value
-    return values
+    index, samples = {name: i for i, name in enumerate(traits)}, []
+    for record in records:
+        values = np.full((len(record.runs), len(index)), np.nan)
+        for run, seen in enumerate(record.runs):
+            for name, value in seen.items():
+                values[run, index[name]] = value
+        samples.append(Sample(tuple(traits.values()), values))
+    return tuple(samples)
 
 
 def _released(part_index: int, estimator: Estimator) -> Iterator[tuple[Name, Trait, Floats]]:
@@ -196,11 +194,9 @@ def _hashable(value: object) -> object:
 def _of(words: str, estimator: Estimator, key: tuple[object, ...]) -> str:
     """Return the description, with its group."""
     named = zip(estimator.plan.release.keys, key, strict=True)
-    group = ", ".join(f"{describe(named_key.expr)} = {_shown(value)}" for named_key, value in named)
+    group = ", ".join(
+        f"{describe(named_key.expr)} = {repr(value) if isinstance(value, str) else value}" for named_key, value in named
+    )
     if words == SHOWN:
         return f"the group {group} is shown" if group else words
     return f"{words} of {group}" if group else words
-
-
-def _shown(value: object) -> str:
-    return repr(value) if isinstance(value, str) else str(value)

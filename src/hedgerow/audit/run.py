@@ -9,11 +9,10 @@ from dataclasses import dataclass, replace
 from hedgerow.audit.blueprint import Blueprint, columns_read, draw_up, pools, tables_read
 from hedgerow.audit.events import blur, furthest
 from hedgerow.audit.pairs import KINDS, ODD, CrowdLimits, Material, Pair, pairs
-from hedgerow.audit.people import sheets
+from hedgerow.audit.people import Probe, Search, extremes, others, sheets, survey_texts
 from hedgerow.audit.record import Record
 from hedgerow.audit.repetition import AuditQuestion, Repeated, WatchedPurchase, asking
 from hedgerow.audit.report import AuditReport, claim_of, judge
-from hedgerow.audit.search import Probe, Search, extremes, others, survey_texts
 from hedgerow.backends import connect_backend
 from hedgerow.catalog import Catalog, load_catalog
 from hedgerow.compiled import Program
@@ -157,16 +156,13 @@ def audit(
     }
     given = {name: value for name, value in options.items() if value is not None}
     question = AuditQuestion(query, {**given, "reuse": False}, dialect)
-    return _Audit(_blueprint(source, catalog), question, runs, confidence, depth, progress).report(only)
-
-
-def _blueprint(source: object, catalog: str | os.PathLike[str] | Catalog) -> Blueprint:
     declared = load_catalog(catalog)
     backend = connect_backend(source, declared=declared.tables)
     try:
-        return draw_up(declared, backend)
+        blueprint = draw_up(declared, backend)
     finally:
         backend.close()
+    return _Audit(blueprint, question, runs, confidence, depth, progress).report(only)
 
 
 @dataclass

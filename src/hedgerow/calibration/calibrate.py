@@ -12,7 +12,7 @@ from hedgerow.calibration.bounds_search import ALONE, UnboundedValue, find_limit
 from hedgerow.calibration.buckets import amounts, groups_each, rows_each
 from hedgerow.calibration.missing_bounds import find_unbounded
 from hedgerow.calibration.sub_budget import ROUNDING, SubBudget, require_free_price
-from hedgerow.catalog import Catalog, DeclaredColumn, DeclaredTable
+from hedgerow.catalog import Catalog, DeclaredTable
 from hedgerow.catalog.bind import effective_type
 from hedgerow.catalog.draft import is_key
 from hedgerow.catalog.names import fold
@@ -397,15 +397,15 @@ def _columns(subject: Subject, wanted: Sequence[str] | None) -> list[str]:
     """Return the columns named; or all numbers that measure something, and have no bounds yet."""
     if wanted is not None:
         return [_measured(subject, _column(subject, name)) for name in wanted]
-    declared = subject.session.catalog.tables[subject.table.name]
-    return [name for name in subject.table.columns if _is_open(subject, name, declared.column(name), declared.unit)]
-
-
-def _is_open(subject: Subject, name: str, said: DeclaredColumn | None, unit: object) -> bool:
-    hidden = said.hidden if said is not None else subject.session.catalog.tables[subject.table.name].undeclared_hidden
-    if hidden or name == unit or subject.kind(name) not in NUMBERS or is_key(name):
-        return False
-    return said is None or (said.lower is None and said.values is None)
+    declared, names = subject.session.catalog.tables[subject.table.name], []
+    for name in subject.table.columns:
+        said = declared.column(name)
+        hidden = declared.undeclared_hidden if said is None else said.hidden
+        if hidden or name == declared.unit or subject.kind(name) not in NUMBERS or is_key(name):
+            continue
+        if said is None or (said.lower is None and said.values is None):
+            names.append(name)
+    return names
 
 
 def _column(subject: Subject, name: str) -> str:

@@ -78,21 +78,15 @@ def check_domain_type(
     kind = effective_type(declared, column)
     known = effective_type(table.column(theirs.name) if table else None, theirs)
     if kind not in _HOLDERS.get(known, ()):
+        whole = "whole " if kind is Type.INTEGER else ""
+        wanted = f"{whole}numbers" if kind in _NUMBERS else "booleans" if kind is Type.BOOLEAN else "text"
         raise _misfit(
             catalog,
             (*path, "values"),
             f"`{column.name}` is {_called(column)}, and its values are looked for in `{theirs.name}` of "
             f"`{source[0]}`, which is {_called(theirs)}.",
-            _source_advice(kind),
+            f"Name a column of {wanted}, or impose a `type` on one of the two." if kind in _HOLDERS else _advice(kind),
         )
-
-
-def _source_advice(kind: Type) -> str:
-    if kind not in _HOLDERS:
-        return _advice(kind)
-    whole = "whole " if kind is Type.INTEGER else ""
-    wanted = f"{whole}numbers" if kind in _NUMBERS else "booleans" if kind is Type.BOOLEAN else "text"
-    return f"Name a column of {wanted}, or impose a `type` on one of the two."
 
 
 def _type_of(value: Value) -> Type:
@@ -290,19 +284,15 @@ def _the_one(
             hint="Rename one of them in the database, or give it another name in a view. "
             "A name with a dot in it is written in double quotes: '\"odd.name\"'.",
         )
-    guess = closest(name, names)
+    guess, known = closest(name, names), sorted(names)
+    more = ", …" if len(known) > 20 else ""
+    there_are = f"There are {listing(known[:20])}{more}." if known else "There are none at all."
     raise catalog.problem(
         f"`{name}` is not a {what}.",
         *path,
         code=codes.UNKNOWN_COLUMN if what.startswith("column") else codes.UNKNOWN_TABLE,
-        hint=f"Did you mean `{guess}`?" if guess else _known(names),
+        hint=f"Did you mean `{guess}`?" if guess else there_are,
     )
-
-
-def _known(names: Iterable[str]) -> str:
-    known = sorted(names)
-    more = ", …" if len(known) > 20 else ""
-    return f"There are {listing(known[:20])}{more}." if known else "There are none at all."
 
 
 def listing(names: Iterable[str]) -> str:

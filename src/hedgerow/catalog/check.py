@@ -135,7 +135,12 @@ def _unique_along_path(
 ) -> Finding:
     """Return the finding on one row per unit: the own columns are unique, and every later step has one row per unit."""
     own = _uniqueness(schema, is_unique, table.name, tuple(column for column, _ in through.on))
-    steps = [own, *_later_steps(catalog, through, schema, is_unique)]
+    steps, parent = [own], catalog.table(through.table)
+    while parent is not None:
+        unit = parent.unit
+        columns = tuple(mine for mine, _ in unit.on) if isinstance(unit, Through) else (str(unit),)
+        steps.append(_uniqueness(schema, is_unique, parent.name, columns))
+        parent = catalog.table(unit.table) if isinstance(unit, Through) else None
     if own is not _Uniqueness.FALSE and _Uniqueness.FALSE in steps:
         return Finding(
             "unknown",
@@ -144,15 +149,6 @@ def _unique_along_path(
             "that table could tell. Weights apply all the same.",
         )
     return _unique_unit(table.name, max(steps, key=lambda uniqueness: uniqueness.value))
-
-
-def _later_steps(catalog: Catalog, through: Through, schema: Schema, is_unique: IsUnique) -> Iterator[_Uniqueness]:
-    table = catalog.table(through.table)
-    while table is not None:
-        unit = table.unit
-        columns = tuple(own for own, _ in unit.on) if isinstance(unit, Through) else (str(unit),)
-        yield _uniqueness(schema, is_unique, table.name, columns)
-        table = catalog.table(unit.table) if isinstance(unit, Through) else None
 
 
 def check_catalog(
@@ -168,21 +164,16 @@ def check_catalog(
 
     Privacy: the results of `is_unique` are exact and free, so the findings are for the owner, not for analysts.
     """
-    tables, findings = _bind(catalog, schema)
+    tables, findings = [], []
+    for declared in catalog.tables.values():
+        try:
+            tables.append(bind_table(catalog, declared, schema))
+        except CatalogError as error:
+            findings.append(Finding("error", declared.name, str(error), "database"))
     bound = replace(catalog, tables={table.name: table for table in tables})
     for table in tables:
         findings += _check_table(bound, table, schema, is_unique)
     return [*findings, *_check_budget(catalog), *_beyond_reach(catalog)]
-
-
-def _bind(catalog: Catalog, schema: Schema) -> tuple[list[DeclaredTable], list[Finding]]:
-    bound, errors = [], []
-    for table in catalog.tables.values():
-        try:
-            bound.append(bind_table(catalog, table, schema))
-        except CatalogError as error:
-            errors.append(Finding("error", table.name, str(error), "database"))
-    return bound, errors
 
 
 def _check_table(catalog: Catalog, table: DeclaredTable, schema: Schema, is_unique: IsUnique) -> Iterator[Finding]:
@@ -191,15 +182,6 @@ def _check_table(catalog: Catalog, table: DeclaredTable, schema: Schema, is_uniq
         message = "`public` is your declaration: the table may be shown to everybody."
         yield Finding("unknown", table.name, message)
         return
-    yield from _check_unit(table, schema)
-    if isinstance(table.unit, Through) and catalog.table(table.unit.table):
-        yield check_path(table, table.unit, schema, is_unique)
-    yield from check_unit_unique(catalog, table, schema, is_unique)
-    yield from _check_rows(table)
-    yield from _declarations(table)
-
-
-def _check_unit(table: DeclaredTable, schema: Schema) -> Iterator[Finding]:
     if isinstance(table.unit, str) and schema.tables[table.name].columns[table.unit].type is Type.FLOAT:
         yield Finding(
             "warning",
@@ -207,6 +189,11 @@ def _check_unit(table: DeclaredTable, schema: Schema) -> Iterator[Finding]:
             f"The unit `{table.unit}` is a floating-point number; a name or whole number is safer.",
             "database",
         )
+    if isinstance(table.unit, Through) and catalog.table(table.unit.table):
+        yield check_path(table, table.unit, schema, is_unique)
+    yield from check_unit_unique(catalog, table, schema, is_unique)
+    yield from _check_rows(table)
+    yield from _declarations(table)
 
 
 def _check_rows(table: DeclaredTable) -> Iterator[Finding]:

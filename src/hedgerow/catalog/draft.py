@@ -153,14 +153,12 @@ def single_keys(table: SchemaTable) -> list[str]:
 def unit_candidates(table: SchemaTable) -> list[str]:
     """Return the columns that may identify the person; with exactly one it is guessed, otherwise the owner is asked."""
     named = [name for name in table.columns if names_person(name)]
-    return _own_keys(table) or named if lists_people(table.name) else named
-
-
-def _own_keys(table: SchemaTable) -> list[str]:
+    if not lists_people(table.name):
+        return named
     own = (_subject(table.name)[-1], "id")
     plain = [name for name in table.columns if words(name) in {("id",), own}]
     enforced = single_keys(table)
-    return [name for name in plain if name in enforced][:1] or enforced or plain
+    return [name for name in plain if name in enforced][:1] or enforced or plain or named
 
 
 def references(table: SchemaTable, schema: Schema) -> list[Reference]:
@@ -198,7 +196,10 @@ def draft_table(table: SchemaTable, schema: Schema, decisions: Decisions = UNDEC
         yield from _open_unit(candidates or ([] if links else single_keys(table)), decisions.max_rows)
     else:
         yield from _unit(table, unit, decisions.max_rows, guessed=decided is None)
-    yield from _suggestions(links)
+    for link in links:
+        path = f"{{through: {quote(link.table)}, on: {{{quote(link.column)}: {quote(link.key)}}}}}"
+        yield f"    # If {quote(link.table)} knows the person, by way of {quote(link.column)}, write instead:"
+        yield f"    # unit: {path}"
     types = decisions.types.get(table.name, {})
     yield from _columns([column for name, column in table.columns.items() if name != unit], types)
     if not types and all(column.type is Type.TEXT for column in table.columns.values()):
@@ -234,13 +235,6 @@ def _limits(max_rows: int | None) -> Iterator[str]:
     )
 
 
-def _suggestions(links: list[Reference]) -> Iterator[str]:
-    for link in links:
-        path = f"{{through: {quote(link.table)}, on: {{{quote(link.column)}: {quote(link.key)}}}}}"
-        yield f"    # If {quote(link.table)} knows the person, by way of {quote(link.column)}, write instead:"
-        yield f"    # unit: {path}"
-
-
 def _columns(columns: list[SchemaColumn], types: Mapping[str, Type]) -> Iterator[str]:
     yield remark("    columns:", "remove the # of those you fill in; {hidden: true} forbids any use of a column")
     for column in columns:
@@ -255,12 +249,9 @@ def _columns(columns: list[SchemaColumn], types: Mapping[str, Type]) -> Iterator
         yield remark(f"      # {quote(column.name)}: {{lower: {FILL_IN}, upper: {FILL_IN}}}", column.type.value)
     for column in listed:
         yield remark(f"      # {quote(column.name)}: {{values: [{FILL_IN}]}}", "only if the list is public knowledge")
-    yield from _rest([column for column in columns if column not in measured and column not in listed])
-
-
-def _rest(columns: list[SchemaColumn]) -> Iterator[str]:
-    usable = [quote(column.name) for column in columns if column.type is not Type.OTHER]
-    useless = [quote(column.name) for column in columns if column.type is Type.OTHER]
+    rest = [column for column in columns if column not in measured and column not in listed]
+    usable = [quote(column.name) for column in rest if column.type is not Type.OTHER]
+    useless = [quote(column.name) for column in rest if column.type is Type.OTHER]
     if usable:
         yield f"      # Private values too, to filter and group by: {', '.join(usable)}"
     if useless:

@@ -184,19 +184,13 @@ def _value(entry: YamlEntry) -> Value:
             code=codes.VALUES,
             hint="Remove it, or write the word in quotes if it is meant as text.",
         )
-    if isinstance(value, str):
-        return _key_text(entry, value)
-    return value if isinstance(value, bool) else _key_number(entry)
-
-
-def _key_text(entry: YamlEntry, value: str) -> str:
-    if is_storable(value):
-        return value
-    raise entry.error(
-        "A declared value holds a character that no database can store.",
-        code=codes.VALUES,
-        hint="Remove the zero byte or the half of a surrogate pair.",
-    )
+    if isinstance(value, str) and not is_storable(value):
+        raise entry.error(
+            "A declared value holds a character that no database can store.",
+            code=codes.VALUES,
+            hint="Remove the zero byte or the half of a surrogate pair.",
+        )
+    return value if isinstance(value, str | bool) else _key_number(entry)
 
 
 def _key_number(entry: YamlEntry) -> int | float:
@@ -265,8 +259,13 @@ def read_table(entry: YamlEntry) -> DeclaredTable:
     """Read one table: its privacy unit, and the limits of one unit."""
     fields = {} if entry.is_empty else entry.fields(_FIELDS)
     public = flag(fields["public"]) if "public" in fields else False
-    if public:
-        _refuse_private_fields(fields)
+    for name in _PRIVATE_FIELDS if public else ():
+        if name in fields:
+            raise fields[name].error(
+                f"`{name}` says how one unit is protected, but a public table protects nobody.",
+                code=codes.UNIT,
+                hint=f"Remove `public: true` if the rows are about people, or `{name}` if they are not.",
+            )
     table = DeclaredTable(
         name=entry.name,
         public=public,
@@ -295,16 +294,6 @@ def _read_columns(entry: YamlEntry) -> Mapping[str, DeclaredColumn]:
         return {}
     columns = entry.items("a mapping from columns to what is known of them", fold)
     return {name: read_column(column) for name, column in columns.items()}
-
-
-def _refuse_private_fields(fields: Mapping[str, YamlEntry]) -> None:
-    for name in _PRIVATE_FIELDS:
-        if name in fields:
-            raise fields[name].error(
-                f"`{name}` says how one unit is protected, but a public table protects nobody.",
-                code=codes.UNIT,
-                hint=f"Remove `public: true` if the rows are about people, or `{name}` if they are not.",
-            )
 
 
 def _read_unit(table: YamlEntry, entry: YamlEntry | None) -> str | Through:
@@ -376,7 +365,13 @@ def check_paths(catalog: Catalog) -> None:
 def _next_table(catalog: Catalog, table: DeclaredTable, through: Through) -> DeclaredTable:
     following = catalog.table(through.table)
     if following is None:
-        raise _absent(catalog, table, through)
+        guess = closest(through.table, catalog.tables)
+        raise catalog.problem(
+            f"The unit of `{table.name}` is in `{through.table}`, but the catalog does not declare that table.",
+            *_place(table),
+            code=codes.PATH,
+            hint=f"Did you mean `{guess}`?" if guess else f"Declare `{through.table}` under `tables`, with its unit.",
+        )
     if following.public:
         raise catalog.problem(
             f"The unit of `{table.name}` is in `{following.name}`, but that table is public and has no unit.",
@@ -385,16 +380,6 @@ def _next_table(catalog: Catalog, table: DeclaredTable, through: Through) -> Dec
             hint="Name a private table, or the column of this table that names the person.",
         )
     return following
-
-
-def _absent(catalog: Catalog, table: DeclaredTable, through: Through) -> CatalogError:
-    guess = closest(through.table, catalog.tables)
-    return catalog.problem(
-        f"The unit of `{table.name}` is in `{through.table}`, but the catalog does not declare that table.",
-        *_place(table),
-        code=codes.PATH,
-        hint=f"Did you mean `{guess}`?" if guess else f"Declare `{through.table}` under `tables`, with its unit.",
-    )
 
 
 def _refuse_loop(catalog: Catalog, start: DeclaredTable) -> None:

@@ -57,10 +57,11 @@ def _set(text: str, path: tuple[str, ...], value: Value) -> str:
     """Apply one change. Positions move with each, so the text is parsed again every time."""
     node: Node = YAML(typ="safe", pure=True).compose(text)
     for depth, name in enumerate(path):
-        child = _child(node, name)
+        entries = node.value if isinstance(node, MappingNode) else []
+        child = next(((key, kept) for key, kept in entries if fold(str(key.value)) == fold(name)), None)
         if child is None:
             return _inserted(text, node, path[depth:], value)
-        if _is_empty(child[1]):
+        if isinstance(child[1], ScalarNode) and not child[1].value and not child[1].style:  # it has no value yet
             return _filled(text, node, child[0], path[depth + 1 :], value)
         node = child[1]
     return text[: node.start_mark.index] + _flow(value) + text[_end(text, node) :]
@@ -84,17 +85,6 @@ def _indent_of_comment(text: str) -> int:
     """Return the indentation of a comment on the first line of a text; 0 if there is none."""
     line = text.split("\n", 1)[0]
     return len(line) - len(line.lstrip(" ")) if line.lstrip(" ").startswith("#") else 0
-
-
-def _child(node: Node, name: str) -> tuple[Node, Node] | None:
-    if not isinstance(node, MappingNode):
-        return None
-    matches = ((key, value) for key, value in node.value if fold(str(key.value)) == fold(name))
-    return next(matches, None)
-
-
-def _is_empty(node: Node) -> bool:
-    return isinstance(node, ScalarNode) and not node.value and not node.style
 
 
 def _inserted(text: str, node: Node, path: tuple[str, ...], value: Value) -> str:

@@ -124,8 +124,10 @@ def _syntax_error(source: Source, error: YAMLError) -> CatalogError:
             code=codes.FILL_IN,
             hint=f"Write the value in place of each `{FILL_IN}` on this line.",
         )
+    told = isinstance(error, MarkedYAMLError) and error.problem
+    complaint = str(told).removeprefix("but ") if told else "it holds a character that YAML does not allow"
     return source.error(
-        f"This is not YAML: {_complaint(error)}.",
+        f"This is not YAML: {complaint}.",
         span,
         code=codes.SYNTAX,
         hint="Check the indentation (spaces, no tabs), brackets and quotes on this line and the one before.",
@@ -137,12 +139,6 @@ def _position(error: YAMLError) -> int:
         return int(error.position)
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     return 0 if mark is None else int(mark.index)
-
-
-def _complaint(error: YAMLError) -> str:
-    if isinstance(error, MarkedYAMLError) and error.problem:
-        return str(error.problem).removeprefix("but ")
-    return "it holds a character that YAML does not allow"
 
 
 def _refuse_tags(source: Source) -> None:
@@ -459,7 +455,8 @@ def fraction(entry: YamlEntry) -> float:
 def integer(entry: YamlEntry, lowest: int, highest: int) -> int:
     """Read a whole number from `lowest` to `highest`. `1e9` is one; `10.0` is not, because of its decimal point."""
     value = number(entry)
-    whole = value if isinstance(value, int) else _with_exponent(str(entry.node.value))
+    written = _EXPONENT.fullmatch(str(entry.node.value))
+    whole = value if isinstance(value, int) else int(written[1]) * 10 ** int(written[2]) if written else None
     if whole is not None and lowest <= whole <= highest:
         return whole
     raise entry.error(
@@ -467,8 +464,3 @@ def integer(entry: YamlEntry, lowest: int, highest: int) -> int:
         code=codes.NUMBER,
         hint="Write it without a decimal point." if whole is None else "Write a number in that range.",
     )
-
-
-def _with_exponent(written: str) -> int | None:
-    match = _EXPONENT.fullmatch(written)
-    return int(match[1]) * 10 ** int(match[2]) if match else None

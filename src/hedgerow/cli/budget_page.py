@@ -21,7 +21,7 @@ from hedgerow.accounting import (
     ThresholdEvent,
     event_from_dict,
 )
-from hedgerow.accounting.accountant import as_float
+from hedgerow.accounting.accountants import as_float
 from hedgerow.accounting.budget import Cost, Spending
 from hedgerow.catalog import BudgetPolicy
 from hedgerow.cli.output import NAMES, bar, printable, say, show, show_table, stdout, used_bars

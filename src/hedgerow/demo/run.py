@@ -11,7 +11,6 @@ from hedgerow.demo.hospital import HospitalFiles
 from hedgerow.errors import HedgerowError, InternalError
 from hedgerow.ledger import BudgetView
 from hedgerow.session.connection import connect
-from hedgerow.session.database import Database
 from hedgerow.session.quote import Quote
 
 BOUNDED_VISITS = """
@@ -211,7 +210,13 @@ def run_story(files: HospitalFiles) -> Story:
             database.quote(chapter.query, epsilon=chapter.epsilon) if chapter.quoted else None for chapter in STORY
         ]
         answers = [database.sql(chapter.query, epsilon=chapter.epsilon) for chapter in STORY]
-        refusal, budget = _refusal(database), database.budget
+        try:
+            database.sql(REFUSED)
+        except HedgerowError as error:
+            refusal = error
+        else:
+            raise InternalError("The demo's forbidden question was answered.")
+        budget = database.budget
         left = str(budget)
     with duckdb.connect(str(files.database), read_only=True) as owner:
         owner.execute(RELATIVE_RISK)
@@ -229,11 +234,3 @@ def exact_rows(owner: duckdb.DuckDBPyConnection, chapter: Chapter, answer: Answe
     if chapter.bounded is None:
         return exact, exact
     return exact, owner.execute(chapter.bounded, {"shown": answer[answer.columns[0]]}).fetchall()
-
-
-def _refusal(database: Database) -> HedgerowError:
-    try:
-        database.sql(REFUSED)
-    except HedgerowError as error:
-        return error
-    raise InternalError("The demo's forbidden question was answered.")

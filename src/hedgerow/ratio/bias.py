@@ -104,7 +104,14 @@ def debias(
     chosen("estimator", estimator, ("noisy_counts", "noisy_log"))
     value = reals("ratio", ratio)
     if estimator == "noisy_log":
-        return plain(value * _log_factor(float(_scale(epsilon, scale, of_one=math.log(2)))))
+        log_scale = float(_scale(epsilon, scale, of_one=math.log(2)))
+        if log_scale >= 1:
+            raise ConditionNotMet(
+                "The noisy logarithm has noise of scale 1 or more, so the ratio has no mean, and no bias to correct.",
+                condition="ln 2 / epsilon < 1",
+                hint="Spend an epsilon above ln 2 = 0.6931.",
+            )
+        return plain(value * (1 - log_scale**2))
     if prior is not None:
         return plain(value * _prior_factor(prior, _scale(epsilon, scale)))
     if denominator is None or noise is None:
@@ -114,16 +121,6 @@ def debias(
             hint="Give a prior for the exact denominator, or the noisy denominator and its noise.",
         )
     return plain(value * _plug_in_factor(reals("denominator", denominator), noise))
-
-
-def _log_factor(scale: float) -> float:
-    if scale >= 1:
-        raise ConditionNotMet(
-            "The noisy logarithm has noise of scale 1 or more, so the ratio has no mean, and no bias to correct.",
-            condition="ln 2 / epsilon < 1",
-            hint="Spend an epsilon above ln 2 = 0.6931.",
-        )
-    return 1 - scale**2
 
 
 def _prior_factor(prior: Mapping[int, float], scale: Floats) -> Floats:

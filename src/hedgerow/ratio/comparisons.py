@@ -134,21 +134,13 @@ def width_parts(
     laws = noises("noise", noise)
     first = Arm(counts[0], counts[2], public_size(laws[0]))
     second = Arm(counts[1], counts[3], public_size(laws[1]))
-    sampling, privacy = (
-        sum(part(arm) * _stretch(arm, statistic) for arm in (first, second)) for part in (_sampling, _privacy)
-    )
+    stretched = [(arm, _rate(arm), _stretch(arm, statistic)) for arm in (first, second)]
+    sampling = sum(arm.sampling(rate) * stretch for arm, rate, stretch in stretched)
+    privacy = sum(arm.noise(rate) * stretch for arm, rate, stretch in stretched)
     total = sampling + privacy
     with np.errstate(divide="ignore"):
         widening = np.sqrt(total / sampling)
     return WidthParts(plain(np.sqrt(sampling)), plain(np.sqrt(privacy)), plain(np.sqrt(total)), plain(widening))
-
-
-def _sampling(arm: Arm) -> Floats:
-    return arm.sampling(_rate(arm))
-
-
-def _privacy(arm: Arm) -> Floats:
-    return arm.noise(_rate(arm))
 
 
 def _rate(arm: Arm) -> Floats:

@@ -23,8 +23,8 @@ from hedgerow.ledger.base import ANONYMOUS
 from hedgerow.service.access import open_access
 from hedgerow.service.configuration import Configuration, DatasetSettings, TlsFiles
 from hedgerow.service.gateway import Gateway, StatementEvent
+from hedgerow.service.http.app import HttpListener
 from hedgerow.service.http.authentication import OidcSettings
-from hedgerow.service.http.listener import HttpListener
 from hedgerow.service.monitoring import Check, Metrics, RequestLog, ServiceHealth
 from hedgerow.service.shadow.cluster import Shadow
 from hedgerow.service.wire.listener import WireListener

@@ -27,13 +27,12 @@ from hedgerow.sql.parse import parse
 
 if TYPE_CHECKING:
     from hedgerow.accuracy_target.accuracy_first import AccuracyFirst
-    from hedgerow.calibration.automatic import Automatic, require_split
     from hedgerow.calibration.diagnose import diagnose
-    from hedgerow.calibration.missing_bounds import find_unbounded
+    from hedgerow.calibration.missing_bounds import Automatic, find_unbounded, require_split
 else:
     AccuracyFirst = late("hedgerow.accuracy_target.accuracy_first", "AccuracyFirst")
-    Automatic = late("hedgerow.calibration.automatic", "Automatic")
-    require_split = late("hedgerow.calibration.automatic", "require_split")
+    Automatic = late("hedgerow.calibration.missing_bounds", "Automatic")
+    require_split = late("hedgerow.calibration.missing_bounds", "require_split")
     diagnose = late("hedgerow.calibration.diagnose", "diagnose")
     find_unbounded = late("hedgerow.calibration.missing_bounds", "find_unbounded")
 

@@ -21,8 +21,8 @@ from hedgerow.errors import CatalogError, HedgerowError, LedgerError
 from hedgerow.execution.caches import AnswerCache, PlanCache, Waiters
 from hedgerow.ledger import HistoryEntry
 from hedgerow.schema import Schema
+from hedgerow.session.connection import read_domains
 from hedgerow.session.database import Database
-from hedgerow.session.key_domains import read_domains
 from hedgerow.session.stored import options_of
 from hedgerow.sql.parse import parse
 
@@ -173,18 +173,14 @@ def is_question(entry: HistoryEntry, dialect: str) -> bool:
 
 
 def _compared(database: Database, drafted: Database, entry: HistoryEntry, times: int) -> QuestionChange:
-    options = _stated_beyond_defaults(database, entry)
+    defaults = database._session.catalog.defaults  # noqa: SLF001 - likewise
+    asked = options_of(database, entry)
+    # without those that equal the owner's defaults, which a draft may change
+    options = {name: value for name, value in asked.items() if value != getattr(defaults, name, None)}
     before, after = (_facts(priced, entry, options) for priced in (database, drafted))
     both = {name: (before.get(name), after.get(name)) for name in ("share", "error", "repeats")}
     stored = bool(before.get("stored")), bool(after.get("stored"))
     return QuestionChange(entry.question, times, **both, stored=stored, refusal=after.get("refusal"))
-
-
-def _stated_beyond_defaults(database: Database, entry: HistoryEntry) -> dict[str, Any]:
-    """Return the options of a question without those that equal the owner's defaults, which a draft may change."""
-    defaults = database._session.catalog.defaults  # noqa: SLF001 - likewise
-    options = options_of(database, entry)
-    return {name: value for name, value in options.items() if value != getattr(defaults, name, None)}
 
 
 def _facts(database: Database, entry: HistoryEntry, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from hedgerow.execution.facts import fixes_rows, keeps_facts
 from hedgerow.execution.session import Session
 from hedgerow.expressions.nodes import describe
 from hedgerow.plan.nodes import AggregateCall, From, Grouped, Join, LogicalPlan, Release, Released, Scan, Select, Values
-from hedgerow.privacy.plan import PrivatePlan
 from hedgerow.session.corridor import BoundStatement
 from hedgerow.session.page import explanation_html, explanation_page, page_text
 from hedgerow.session.quote import NO_NONCE, Quote, dump_quote, load_quote, price_statement
@@ -133,14 +132,18 @@ def explain_statement(session: Session, statement: BoundStatement) -> Explanatio
         statements = [ExplainedSQL(step, sql) for steps in programs for step, sql in steps.named_texts()]
         statements.append(ExplainedSQL("postprocess", postprocess(logical, DUCKDB).sql))
         shortcuts = [ExplainedSQL(step, sql) for steps in programs for step, sql in steps.shortcut_texts()]
-    limits = tuple(_limits(part) for part in priced.parts)
+    limits = tuple(
+        ExplainedLimits(
+            part.bounding.rows,
+            part.bounding.rows_per_group,
+            part.bounding.groups,
+            part.minimum,
+            part.keys.rule.value,
+        )
+        for part in priced.parts
+    )
     plan = "\n".join(_plan(logical, limits))
     return Explanation(statement.text, logical.names, plan, limits, tuple(statements), quote, tuple(shortcuts))
-
-
-def _limits(part: PrivatePlan) -> ExplainedLimits:
-    bounding = part.bounding
-    return ExplainedLimits(bounding.rows, bounding.rows_per_group, bounding.groups, part.minimum, part.keys.rule.value)
 
 
 def _plan(logical: LogicalPlan, limits: tuple[ExplainedLimits, ...]) -> Iterator[str]:

@@ -131,14 +131,13 @@ class BudgetPlan:
     @property
     def caption(self) -> str:
         """Return a few sentences: the budget that the plan needs, and whether the budget at hand covers it."""
-        return f"{self._comparison}{self._period}"
-
-    @property
-    def _period(self) -> str:
         if self.refresh is None:
-            return ""
+            return self._comparison
         days = f"{self.refresh.total_seconds() / 86400:g} days"
-        return f" The catalog grants its budget anew every {days}: this is as if everything fell into {days}."
+        return (
+            f"{self._comparison} The catalog grants its budget anew every {days}: this is as if everything fell into "
+            f"{days}."
+        )
 
     @property
     def _comparison(self) -> str:
@@ -325,10 +324,11 @@ def _fitted(
     The cost of Gaussian noise grows about like the square of epsilon, that of Laplace noise like epsilon: each round
     changes the prices by the root of what is left over, and a plan that does not fit is never kept.
     """
-    free = [
-        replace(planned, report=_without_targets(planned.report), epsilon=one.charge.epsilon or 1.0)
-        for planned, one in zip(reports, priced, strict=True)  # a report about public tables is free at any price
-    ]
+    free = []
+    for planned, one in zip(reports, priced, strict=True):
+        untargeted = tuple(replace(query, within=None) for query in planned.report.queries)
+        epsilon = one.charge.epsilon or 1.0  # a report about public tables is free at any price
+        free.append(replace(planned, report=replace(planned.report, queries=untargeted), epsilon=epsilon))
     factor, best = 1.0, None
     low, high = 0.0, math.inf
     for _ in range(ROUNDS):
@@ -348,10 +348,6 @@ def _fitted(
             "The budget is too small for this plan.", condition="share <= 1", hint="Publish less often."
         )
     return best
-
-
-def _without_targets(report: Report) -> Report:
-    return replace(report, queries=tuple(replace(query, within=None) for query in report.queries))
 
 
 def _total(priced: Sequence[PricedReport]) -> Cost:

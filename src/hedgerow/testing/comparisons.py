@@ -121,19 +121,15 @@ def approx_private(
     k = float(partitions(k_of(flakiness), cells))
     if not isinstance(source, Answer):
         return _WithinTolerance(exact, flakiness, described(source, exact, measure), k)
-    _check_confidence(source, flakiness / cells)
+    if 1.0 - source.confidence > flakiness / cells * ROUNDED:
+        raise ConditionNotMet(
+            f"The error bars of this answer hold with confidence {source.confidence:.12g}.",
+            condition="confidence of at least 1 - flakiness",
+            hint=f"Ask with confidence=1 - {flakiness / cells:g}. It is free where the same was asked before.",
+        )
     name = chosen("column", source.noisy[0] if column is None and len(source.noisy) == 1 else str(column), source.noisy)
     bars = [(value, row[name]) for value, row in zip(source[name], source.intervals, strict=True) if name in row]
     return _WithinInterval(exact, flakiness, bars, name)
-
-
-def _check_confidence(answer: Answer, flakiness: float) -> None:
-    if 1.0 - answer.confidence > flakiness * ROUNDED:
-        raise ConditionNotMet(
-            f"The error bars of this answer hold with confidence {answer.confidence:.12g}.",
-            condition="confidence of at least 1 - flakiness",
-            hint=f"Ask with confidence=1 - {flakiness:g}. It is free where the same was asked before.",
-        )
 
 
 def _usable(bar: Interval, column: str) -> bool:
@@ -180,18 +176,13 @@ def assert_noisy(
         raise AssertionError("There are no numbers to test.")
     exact = real("expected", expected)
     distances = np.abs(reals("values", numbers) - exact)
-    tolerance = _tolerance(numbers, exact, source, k_of(flakiness) / len(numbers), measure)
+    if isinstance(source, int | float):
+        tolerance = non_negative("source", source)
+    else:
+        law = described(source, exact, measure)
+        tolerance = law.complementary(k_of(flakiness) / len(numbers), law.grid(numbers, exact))
     if np.all(distances <= tolerance):
         shown = repr(numbers[0]) if len(numbers) == 1 else f"Each of {len(numbers)} numbers"
         raise AssertionError(
             f"{shown} is within {tolerance:g} of {exact:.10g}: there is no noise in it (flakiness {flakiness:g})."
         )
-
-
-def _tolerance(
-    numbers: Sequence[float], expected: float, source: Source | float, k: float, measure: str | None
-) -> float:
-    if isinstance(source, int | float):
-        return non_negative("source", source)
-    law = described(source, expected, measure)
-    return law.complementary(k, law.grid(numbers, expected))

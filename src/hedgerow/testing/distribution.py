@@ -59,7 +59,12 @@ def assert_distribution(
     named = law_of(law, scale, step)
     numbers = reals("draws", np.asarray(list(draws))) - real("centre", centre)
     alarm = probability("false_alarm", false_alarm)
-    _check_power(len(numbers), named, alarm)
+    if len(numbers) < (minimum := _minimum_draws(named, alarm)):
+        raise ConditionNotMet(
+            f"{len(numbers)} draws are too few to distinguish the {named} from one that is 30 % off.",
+            condition=f"at least {minimum} draws",
+            hint="Draw more, or allow for a higher false_alarm.",
+        )
     points = _on_grid(numbers, named)
     edges = named.edges(CELLS)
     seen = np.bincount(np.searchsorted(edges, points), minlength=len(edges) + 1).astype(np.float64)
@@ -85,15 +90,6 @@ def _minimum_draws(law: Law, false_alarm: float) -> int:
     right = law.chances(edges)
     weakest = min(_evidence(law.times(factor).chances(edges), right) for factor in (OFF, 1.0 / OFF))
     return math.ceil(min(SURE * _needed(len(edges), false_alarm) / max(weakest, 1e-300), 1e300))
-
-
-def _check_power(count: int, law: Law, false_alarm: float) -> None:
-    if count < (minimum := _minimum_draws(law, false_alarm)):
-        raise ConditionNotMet(
-            f"{count} draws are too few to distinguish the {law} from one that is 30 % off.",
-            condition=f"at least {minimum} draws",
-            hint="Draw more, or allow for a higher false_alarm.",
-        )
 
 
 def _on_grid(numbers: Floats, law: Law) -> Floats:

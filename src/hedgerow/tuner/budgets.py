@@ -1,15 +1,106 @@
-"""Modes I to III: the budget of a sum, the number of rows, and the split of a budget between the count and the sums."""
+"""The question that a tuner answers, about an average or a quotient of two sums; and modes I to III, which answer it.
+
+The modes are the budget of a sum, the number of rows, and the split of a budget between the count and the sums.
+"""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from hedgerow.accuracy.propositions import error_bound, reach, unit_epsilon, unit_noise
-from hedgerow.arguments import Floats, Mechanism, budgets, plain, positives, probabilities, reals
+from hedgerow.accuracy.propositions import error_bound, largest, reach, unit_epsilon, unit_noise
+from hedgerow.arguments import (
+    MECHANISMS,
+    Floats,
+    Mechanism,
+    Number,
+    budgets,
+    chosen,
+    pair,
+    plain,
+    positives,
+    probabilities,
+    ranges,
+    reals,
+)
 from hedgerow.errors import ConditionNotMet, ParameterError
-from hedgerow.tuner.question import Ask, Tuning, ask
+
+Budget = Number | tuple[Number, Number]
+"""One epsilon; for a quotient that of the sum above and that of the sum below."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """Number of rows needed, and epsilon of each sum.
+
+    `min_count` is the number of rows from which the noisy count is likely (with probability 1 - beta) to be precise
+    enough. `epsilon_sum` is a pair for quotients. `delta_sum` and `beta_sum` are those of each sum.
+    """
+
+    min_count: int | NDArray[np.int64]
+    epsilon_sum: Budget
+    delta_sum: Number
+    beta_sum: Number
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """The parameters that all modes share, checked."""
+
+    lowers: tuple[Floats, ...]
+    uppers: tuple[Floats, ...]
+    gamma: Floats
+    mechanism: Mechanism
+
+    @property
+    def quotient(self) -> bool:
+        """True if two sums are asked about."""
+        return len(self.lowers) == 2
+
+    @property
+    def parts(self) -> int:
+        """Number of releases: the count, and each sum."""
+        return 1 + len(self.lowers)
+
+    @property
+    def budget_ratios(self) -> tuple[Floats, ...]:
+        """Return how many times the budget of the count each sum needs, up to the factor of gamma.
+
+        For ranges that keep away from zero upper / lower, as in Russo et al. (2025). Elsewhere no noise is small beside
+        every possible sum; it is measured against the largest value instead, which makes it 1.
+        """
+        return tuple(_ratio_of_ends(low, high) for low, high in zip(self.lowers, self.uppers, strict=True))
+
+
+def ask(lower: ArrayLike, upper: ArrayLike, gamma: ArrayLike, mechanism: Mechanism) -> Ask:
+    """The parameters, or a refusal. Tuples and lists are pairs; a grid of ranges is a NumPy array."""
+    chosen("mechanism", mechanism, MECHANISMS)
+    pairs = [isinstance(ends, (tuple, list)) for ends in (lower, upper)]
+    if pairs[0] != pairs[1]:
+        raise ParameterError(
+            "lower and upper must both be single, or both be pairs.",
+            code="parameter-pair",
+            hint="A pair is for a quotient of two sums: numerator and denominator.",
+        )
+    lowers = pair("lower", lower) if pairs[0] else (lower,)
+    uppers = pair("upper", upper) if pairs[1] else (upper,)
+    ranges_of_sums = [ranges(low, high) for low, high in zip(lowers, uppers, strict=True)]
+    if len(ranges_of_sums) == 2 and np.any((ranges_of_sums[1][0] <= 0) & (ranges_of_sums[1][1] >= 0)):
+        raise ParameterError(
+            "The range of the denominator contains 0, so the quotient may not exist.",
+            code="parameter-range",
+            hint="Exchange the two sums, or divide by a count.",
+        )
+    lows, highs = zip(*ranges_of_sums, strict=True)
+    return Ask(tuple(lows), tuple(highs), probabilities("gamma", gamma), mechanism)
+
+
+def _ratio_of_ends(lower: Floats, upper: Floats) -> Floats:
+    nearest = np.maximum(lower, -upper)
+    return np.where(nearest > 0, largest(lower, upper) / np.where(nearest > 0, nearest, 1.0), 1.0)
+
 
 ROUNDING = 2e-15
 """Relative amount by which epsilons are rounded up, so that conditions also hold in floating point."""
@@ -52,7 +143,12 @@ def unknown_size(
     count = np.ceil(of_count * (1 + question.gamma) / question.gamma)
     epsilons, deltas = budgets("epsilon_count", epsilon_count, delta, mechanism)
     sums = epsilon_sums(question, epsilons, deltas)
-    _provable(sums, mechanism)
+    if mechanism == "gaussian" and any(np.any(epsilon >= 1) for epsilon in sums):
+        raise ConditionNotMet(
+            "A sum would need an epsilon of 1 or more, where the classic Gaussian mechanism is not proved private.",
+            condition="epsilon_sum < 1",
+            hint='Spend less on the count, narrow the range of values, or use mechanism="analytic".',
+        )
     epsilons_of_sums = tuple(plain(epsilon) for epsilon in sums)
     return Tuning(
         int(count) if count.ndim == 0 else count.astype(np.int64),
@@ -100,12 +196,12 @@ def known_size(
     )
     of_count = error_bound(1.0, epsilon_count, delta, beta, mechanism, "epsilon_count")
     if np.any(of_count > count * probabilities("gamma", gamma)):
+        needed = int(np.max(np.ceil(of_count / np.asarray(gamma))))
         raise ConditionNotMet(
             "The noisy count is too small for what was spent on it: its noise is not small beside it, so no error can "
             "be predicted.",
             condition="alpha_count / noisy_count <= gamma",
-            hint=f"It would have to be at least {_needed(of_count, gamma):,}. Spend more on a count, or allow a larger "
-            "gamma.",
+            hint=f"It would have to be at least {needed:,}. Spend more on a count, or allow a larger gamma.",
         )
     return tuning
 
@@ -117,19 +213,6 @@ def epsilon_sums(question: Ask, epsilon_count: Floats, delta: Floats) -> tuple[F
         return tuple(ratio * epsilon_count * factor * (1 + ROUNDING) for ratio in question.budget_ratios)
     noise = unit_noise(question.mechanism, epsilon_count, delta) * (1 - ROUNDING)
     return tuple(unit_epsilon(question.mechanism, noise / (ratio * factor), delta) for ratio in question.budget_ratios)
-
-
-def _provable(epsilons: tuple[Floats, ...], mechanism: Mechanism) -> None:
-    if mechanism == "gaussian" and any(np.any(epsilon >= 1) for epsilon in epsilons):
-        raise ConditionNotMet(
-            "A sum would need an epsilon of 1 or more, where the classic Gaussian mechanism is not proved private.",
-            condition="epsilon_sum < 1",
-            hint='Spend less on the count, narrow the range of values, or use mechanism="analytic".',
-        )
-
-
-def _needed(of_count: Floats, gamma: ArrayLike) -> int:
-    return int(np.max(np.ceil(of_count / np.asarray(gamma))))
 
 
 def split_budget(

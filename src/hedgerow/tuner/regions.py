@@ -11,8 +11,7 @@ from hedgerow.accuracy.propositions import reach, unit_epsilon
 from hedgerow.answer.plot.library import AnyChart, altair
 from hedgerow.arguments import MECHANISMS, Floats, Mechanism, budgets, chosen, positives, probabilities
 from hedgerow.errors import ParameterError
-from hedgerow.tuner.budgets import epsilon_sums
-from hedgerow.tuner.question import Ask, ask
+from hedgerow.tuner.budgets import Ask, ask, epsilon_sums
 
 POINTS = 101
 

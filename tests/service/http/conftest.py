@@ -15,7 +15,7 @@ from hedgerow.demo import HospitalFiles, build
 from hedgerow.service.access import open_access
 from hedgerow.service.access.model import Identity, Role
 from hedgerow.service.gateway import Gateway
-from hedgerow.service.http.listener import HttpListener
+from hedgerow.service.http.app import HttpListener
 from hedgerow.service.statement_queue import ServiceLimits
 
 PEOPLE = 1500

@@ -1,15 +1,22 @@
-"""The HTTP application: routes, authentication, problem details, health, metrics, and a page about the API."""
+"""The HTTP application and its listener.
+
+The application has the routes, authentication, problem details, health, metrics, and a page about the API.
+"""
 
 import asyncio
 import json
+import ssl
 from collections.abc import Mapping
 from typing import Any
 
-from fastapi import APIRouter, FastAPI, Request
+import h11
+import uvicorn
+from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from hedgerow import __version__
 from hedgerow.errors import HedgerowError
@@ -17,12 +24,13 @@ from hedgerow.markup import CODE, Markup, element, folded, grid, joined, paragra
 from hedgerow.service.access.model import AccessStore
 from hedgerow.service.errors import ServiceError
 from hedgerow.service.gateway import Gateway
-from hedgerow.service.http import administration, mcp, questions, schemas
+from hedgerow.service.http import mcp, routes, schemas
 from hedgerow.service.http.authentication import ROLES, Authenticator, OidcSettings, OidcVerifier, require_role
 from hedgerow.service.http.caller import Parts, StatementRegistry
 from hedgerow.service.http.guard import BODY_SECONDS, Guard
 from hedgerow.service.http.responses import json_response, problem_response
 from hedgerow.service.monitoring import Metrics, ServiceHealth
+from hedgerow.service.uvicorn_listener import BACKLOG, UvicornListener
 from hedgerow.session.http_transport import is_loopback
 
 DESCRIPTION = """\
@@ -67,9 +75,15 @@ def build_app(
     )
     authenticator = Authenticator(access, None if oidc is None else OidcVerifier(oidc))
     app.state.parts = Parts(gateway, access, authenticator, StatementRegistry(), health, metrics)
-    for router in (questions.routes, administration.routes):
-        _require_listed(router)
-        app.include_router(router)
+    served = {
+        (method, route.path)
+        for route in routes.router.routes
+        if isinstance(route, APIRoute)
+        for method in route.methods or ()
+    }
+    if unlisted := served - set(ROLES):
+        raise ValueError(f"The table of roles lacks {sorted(unlisted)}.")
+    app.include_router(routes.router)
     app.add_api_route("/health", _alive, tags=["operations"], summary="Tell that the process answers.")
     app.add_api_route("/ready", _ready, tags=["operations"], summary="Tell whether every part works.")
     app.add_api_route("/healthz", _alive, include_in_schema=False)  # the names that Kubernetes is usually given
@@ -89,15 +103,6 @@ def build_app(
     app.add_exception_handler(RequestValidationError, _bad_body)
     app.add_exception_handler(HTTPException, _http_error)
     return app
-
-
-def _require_listed(router: APIRouter) -> None:
-    """Refuse to serve a route whose roles are not listed."""
-    served = {
-        (method, route.path) for route in router.routes if isinstance(route, APIRoute) for method in route.methods or ()
-    }
-    if unlisted := served - set(ROLES):
-        raise ValueError(f"The table of roles lacks {sorted(unlisted)}.")
 
 
 async def _alive() -> Response:
@@ -131,7 +136,7 @@ async def _our_error(request: Request, error: Exception) -> Response:
     if not isinstance(error, HedgerowError):
         raise error
     if error.code == "login-refused":
-        interface = mcp.INTERFACE if request.url.path == mcp.PATH else questions.INTERFACE
+        interface = mcp.INTERFACE if request.url.path == mcp.PATH else routes.INTERFACE
         request.app.state.parts.gateway.report_refused_login(interface)
     return problem_response(error)
 
@@ -184,7 +189,7 @@ def documentation_page(document: Mapping[str, Any]) -> str:
     for path, methods in document["paths"].items():
         for method, facts in methods.items():
             sections.setdefault(facts["tags"][0], []).append(_route(document, method.upper(), path, facts))
-    parts = [part for tag, routes in sections.items() for part in (element("h2", tag), *routes)]
+    parts = [part for tag, listed in sections.items() for part in (element("h2", tag), *listed)]
     head = element(
         "head",
         Markup('<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'),
@@ -233,3 +238,95 @@ def _shown(example: object) -> Markup:
 def _kind(field: Mapping[str, Any]) -> str:
     kinds = [option.get("type", option.get("$ref", "").rpartition("/")[2]) for option in field.get("anyOf", [field])]
     return " or ".join(kind for kind in kinds if kind != "null")
+
+
+HEADER_SECONDS = 10.0
+"""Seconds within which the head of a request must arrive."""
+
+IDLE_SECONDS = 60
+MAXIMUM_CONNECTIONS = 1000
+LARGEST_HEAD = 32_768
+
+
+class HttpListener(UvicornListener):
+    """Serves the API at one address.
+
+    Args:
+        gateway: The datasets.
+        access: The accounts.
+        host: The address to listen on.
+        port: The port; 0 for any free port.
+        tls: Certificate and key; None for plain HTTP, which is for loopback alone.
+        oidc: An identity provider whose tokens are accepted.
+        health: Checks for `/ready`.
+        metrics: Metrics for `/metrics`.
+        header_seconds: Seconds within which the head of a request must arrive.
+        body_seconds: Likewise for its body.
+    """
+
+    def __init__(
+        self,
+        gateway: Gateway,
+        access: AccessStore,
+        host: str = "127.0.0.1",
+        port: int = 8439,
+        tls: ssl.SSLContext | None = None,
+        oidc: OidcSettings | None = None,
+        health: ServiceHealth | None = None,
+        metrics: Metrics | None = None,
+        *,
+        header_seconds: float = HEADER_SECONDS,
+        body_seconds: float = BODY_SECONDS,
+    ) -> None:
+        self.app = build_app(gateway, access, oidc=oidc, health=health, metrics=metrics, body_seconds=body_seconds)
+        protocol = type("HttpProtocol", (HeaderTimeoutProtocol,), {"header_seconds": header_seconds})
+        config = uvicorn.Config(
+            self.app,
+            http=protocol,
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            timeout_keep_alive=IDLE_SECONDS,
+            limit_concurrency=MAXIMUM_CONNECTIONS,
+            h11_max_incomplete_event_size=LARGEST_HEAD,
+            backlog=BACKLOG,
+            ssl_context_factory=None if tls is None else lambda *_: tls,
+        )
+        super().__init__(config, host, port)
+
+
+class HeaderTimeoutProtocol(H11Protocol):
+    """A connection that is closed if the head of a request takes too long, so that slow clients hold up nobody."""
+
+    header_seconds = HEADER_SECONDS
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for the first request."""
+        super().connection_made(transport)
+        self._deadline = self.loop.call_later(self.header_seconds, self._time_out)
+
+    def data_received(self, data: bytes) -> None:
+        """Take a part of a request. The wait begins with its first byte and ends with its head."""
+        if self._deadline is None and self.conn.their_state is h11.IDLE:
+            self._deadline = self.loop.call_later(self.header_seconds, self._time_out)
+        super().data_received(data)
+        if self.conn.their_state is not h11.IDLE:
+            self._stop_waiting()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop waiting."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def _stop_waiting(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _time_out(self) -> None:
+        if not self.transport.is_closing():
+            self.transport.close()
