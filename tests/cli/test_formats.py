@@ -10,7 +10,7 @@ import pytest
 from pyarrow import ipc, parquet
 
 from hedgerow.answer import Answer, Summary
-from hedgerow.cli.formats import FORMATS
+from hedgerow.cli.query import FORMATS
 from hedgerow.error_bars.intervals.interval import Interval
 
 BY_REGION = "SELECT region, COUNT(*) AS n FROM customers GROUP BY region ORDER BY region"

@@ -12,7 +12,7 @@ LATE = {
     ("cli/errors.py", "hedgerow.catalog.strict_yaml"): "likewise, and only an error in a catalog reads it again",
     ("cli/errors.py", "rich"): "a twentieth of a second to load, and `--version` prints plain text",
     ("cli/output.py", "rich"): "a twentieth of a second to load, and `--version` prints plain text",
-    ("cli/formats.py", "openpyxl"): "an extra",
+    ("cli/query.py", "openpyxl"): "an extra",
     ("session/batch_quote.py", "rich"): "a twentieth of a second to load, and only a printed quote needs it",
     ("session/planning.py", "rich"): "likewise: only a printed plan needs it",
     ("__init__.py", "hedgerow.magic"): "for notebooks alone",

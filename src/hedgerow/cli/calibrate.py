@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from hedgerow.answer import WARNINGS, percent_above
-from hedgerow.calibration.calibrate import Calibration, ColumnRange
+from hedgerow.calibration.calibrate import Calibration
 from hedgerow.catalog.patch import MARK, patched, quote, replace_catalog
 from hedgerow.cli import options
 from hedgerow.cli.errors import UsageError
@@ -98,7 +98,14 @@ def _listed(names: str | None) -> list[str] | None:
 def _show(calibration: Calibration, *, written: bool) -> None:
     table = Table("what", "found", "people beyond", "epsilon")
     for column in calibration.columns:
-        table.add_row(column.column, _ends(column), _beyond(column.beyond), f"{column.epsilon:.4g}")
+        document = column.to_dict()
+        if column.lower is None:
+            ends = "too few people share a range"
+        elif column.days:
+            ends = f"{document['lower']} to {document['upper']}"
+        else:
+            ends = f"{column.lower:g} to {column.upper:g}"
+        table.add_row(column.column, ends, _beyond(column.beyond), f"{column.epsilon:.4g}")
     for name, limit, value in (
         ("max_rows", calibration.rows, calibration.max_rows),
         ("max_groups", calibration.groups, calibration.max_groups),
@@ -115,13 +122,6 @@ def _show(calibration: Calibration, *, written: bool) -> None:
     if changes and not written:
         say("For the catalog; or repeat the command with --write, which is free:")
         say(patched(f"tables:\n  {quote(calibration.table)}: {{}}\n", changes).rstrip())
-
-
-def _ends(column: ColumnRange) -> str:
-    document = column.to_dict()
-    if column.lower is None:
-        return "too few people share a range"
-    return f"{document['lower']} to {document['upper']}" if column.days else f"{column.lower:g} to {column.upper:g}"
 
 
 def _beyond(share: float | None) -> str:

@@ -19,7 +19,7 @@ from prompt_toolkit.lexers import PygmentsLexer
 from pygments.lexers.sql import SqlLexer  # type: ignore[import-untyped]
 
 from hedgerow.cli.shell_session import COMMANDS, DEFAULT, SETTINGS, text_formats
-from hedgerow.session.tables import ColumnInfo, TableInfo, TableList
+from hedgerow.session.tables import TableInfo, TableList
 from hedgerow.sql.function_help import AGGREGATES, SCALARS
 from hedgerow.sql.statements import ends_statement
 
@@ -229,14 +229,11 @@ def _keys(head: str, begun: str, statement: str, tables: TableList) -> Iterator[
     name = (compared[1] or compared[2]).lower()
     sources = _distinct(dict(_sources(statement, tables)).values()) or tables
     columns = [column for table in sources for column in table.columns if column.name.lower() == name]
-    for key in dict.fromkeys(key for column in columns for key in _texts(column)):
+    values = dict.fromkeys(value for column in columns for value in column.values or ())
+    for key in [value for value in values if isinstance(value, str)]:
         if key.lower().startswith(begun.lower()):
             escaped = key.replace("'", "''")
             yield Candidate(f"{escaped}'", len(begun), "key")
-
-
-def _texts(column: ColumnInfo) -> list[str]:
-    return [value for value in column.values or () if isinstance(value, str)]
 
 
 def _distinct(tables: Iterable[TableInfo]) -> list[TableInfo]:

@@ -13,9 +13,8 @@ from typing import Any
 from hedgerow.answer import Answer
 from hedgerow.cli.budget import budget
 from hedgerow.cli.errors import INTERRUPTED, UsageError, guarded, in_words_of_shell, pointing
-from hedgerow.cli.formats import BINARY, FORMATS, Output, output
 from hedgerow.cli.output import printable, say, show_table, stdout, tell, waiting
-from hedgerow.cli.query import show_answer
+from hedgerow.cli.query import BINARY, FORMATS, Output, output, show_answer
 from hedgerow.figures import percent
 from hedgerow.session.database import Database
 from hedgerow.session.job import wait_for

@@ -128,6 +128,7 @@ def read_configuration(path: str | os.PathLike[str]) -> Configuration:
     datasets = _datasets(project, serve.section("datasets"))
     store = serve.take("store", _place)
     limits, grace = _limits(sections["limits"], datasets)
+    tls = sections["tls"]
     configuration = Configuration(
         path=file,
         datasets=datasets,
@@ -135,7 +136,7 @@ def read_configuration(path: str | os.PathLike[str]) -> Configuration:
         wire=_listener(sections["wire"], WIRE_PORT),
         http=_listener(sections["http"], HTTP_PORT),
         console=_listener(sections["console"], CONSOLE_PORT),
-        tls=_tls(sections["tls"]),
+        tls=TlsFiles(tls.require("certificate", _place), tls.require("key", _place)) if tls.settings else None,
         limits=limits,
         grace=grace,
         oidc=_oidc(sections["oidc"], datasets),
@@ -279,12 +280,6 @@ def _default_store(file: Path, datasets: Mapping[str, DatasetSettings]) -> str:
 def _listener(section: Section, port: int) -> ListenerSettings:
     host, chosen, enabled = section.take("host", _text), section.take("port", _port), section.take("enabled", _switch)
     return ListenerSettings(host or LOOPBACK, port if chosen is None else chosen, enabled is not False)
-
-
-def _tls(section: Section) -> TlsFiles | None:
-    if not section.settings:
-        return None
-    return TlsFiles(section.require("certificate", _place), section.require("key", _place))
 
 
 def _limits(section: Section, datasets: Mapping[str, DatasetSettings]) -> tuple[ServiceLimits, float]:

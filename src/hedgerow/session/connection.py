@@ -166,7 +166,12 @@ def _connected(
             if isinstance(ledger, Ledger)
             else open_ledger(ledger_path(bound, ledger), dataset=bound.dataset, policy=bound.budget, notice=notice)
         )
-        _warn_of_unenforced_paths(bound, schema)
+        for table, unique in unenforced_paths(bound, schema):  # the catalog alone declares one owner of each row
+            notice(
+                f"Nothing enforces that {unique} is unique: the owners of the rows of `{table}` are as the catalog "
+                "says. A row that leads to several people counts for each of them. `hedgerow check` says what is "
+                "enforced."
+            )
     except HedgerowError:
         backend.close()
         raise
@@ -181,15 +186,6 @@ def _owners_log(catalog: Catalog, ledger: LedgerSource) -> Path | None:
         return beside(ledger.path)
     known = ledger is not None or catalog.path is not None
     return beside(file_of(ledger_path(catalog, ledger)) if known else None)
-
-
-def _warn_of_unenforced_paths(catalog: Catalog, schema: Schema) -> None:
-    """Name the tables whose rows have one owner only by the catalog's declaration. No row is read."""
-    for table, unique in unenforced_paths(catalog, schema):
-        notice(
-            f"Nothing enforces that {unique} is unique: the owners of the rows of `{table}` are as the catalog says. A "
-            "row that leads to several people counts for each of them. `hedgerow check` says what is enforced."
-        )
 
 
 def ledger_path(catalog: Catalog, ledger: str | os.PathLike[str] | None) -> Path | str:
@@ -211,13 +207,11 @@ def read_domains(catalog: Catalog, schema: Schema, backend: Backend) -> Catalog:
     Privacy: only tables that the owner calls public are read, so a domain is as public as a list in the catalog. It is
     read before any question and does not change, so no answer depends on the time of the question.
     """
-    tables = {name: _with_domains(catalog, table, schema, backend) for name, table in catalog.tables.items()}
+    tables = {}
+    for name, table in catalog.tables.items():
+        columns = {own: _with_values(catalog, table, column, schema, backend) for own, column in table.columns.items()}
+        tables[name] = replace(table, columns=columns)
     return replace(catalog, tables=tables)
-
-
-def _with_domains(catalog: Catalog, table: DeclaredTable, schema: Schema, backend: Backend) -> DeclaredTable:
-    columns = {name: _with_values(catalog, table, column, schema, backend) for name, column in table.columns.items()}
-    return replace(table, columns=columns)
 
 
 def _with_values(

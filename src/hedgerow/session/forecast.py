@@ -63,9 +63,18 @@ class Forecast:
 
 
 def total(events: Iterable[AnyEvent], delta: float) -> dict[str, float | None]:
-    """Return the epsilon that each accountant proves for `events` at `delta`; None if it proves none."""
+    """Return the epsilon that each accountant proves for `events` at `delta`; None if it proves none.
+
+    An accountant may not support these events: a report should not fail.
+    """
     listed = list(events)
-    return {name: _epsilon(kind, listed, delta) for name, kind in ACCOUNTANTS.items()}
+    epsilons: dict[str, float | None] = {}
+    for name, kind in ACCOUNTANTS.items():
+        try:
+            epsilons[name] = kind(listed).epsilon(delta)
+        except (ConditionNotMet, ArithmeticError, ValueError, MemoryError):
+            epsilons[name] = None
+    return epsilons
 
 
 def forecast_statements(session: Session, queries: Sequence[str], options: Options) -> Forecast:
@@ -101,11 +110,3 @@ def _admitted(charges: Sequence[Charge], left: Cost) -> int:
         if charge.events and any(amount > remaining * SCALE for amount, remaining in pairs):
             return number
     return len(charges)
-
-
-def _epsilon(kind: type[Accountant], events: Sequence[AnyEvent], delta: float) -> float | None:
-    """Return the accountant's epsilon, or None if it does not support these events: a report should not fail."""
-    try:
-        return kind(events).epsilon(delta)
-    except (ConditionNotMet, ArithmeticError, ValueError, MemoryError):
-        return None

@@ -110,7 +110,10 @@ def is_project_here(database: str, catalog: Path) -> bool:
 def write_project(folder: Path, *, database: str, catalog: Path, ledger: Path) -> Path | None:
     """Write a project file beside a catalog, and return it; None if there is one already, which stays as it is."""
     places = {"database": database, "catalog": str(catalog), "ledger": str(ledger)}
-    lines = [f"{name} = {json.dumps(_relative(place, folder))}\n" for name, place in places.items()]
+    lines = [
+        f"{name} = {json.dumps(place if URL.match(place) else os.path.relpath(place, folder))}\n"
+        for name, place in places.items()
+    ]
     try:
         with (folder / FILE).open("x", encoding="utf-8", newline="\n") as stream:
             stream.write("[project]\n" + "".join(lines))
@@ -127,11 +130,6 @@ def stale_project(folder: Path, database: str) -> list[Path]:
     opened = read_project(file).database
     same = opened == database or (opened is not None and os.path.realpath(opened) == os.path.realpath(database))
     return [] if same else [file]
-
-
-def _relative(place: str, folder: Path) -> str:
-    """A URL as it is, and a path as seen from the folder of the project file."""
-    return place if URL.match(place) else os.path.relpath(place, folder)
 
 
 def _section(file: Path, document: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -20,8 +20,7 @@ from hedgerow.service.access.model import Identity, Role
 from hedgerow.service.gateway import Gateway
 from hedgerow.service.shadow.cluster import Shadow
 from hedgerow.service.statement_queue import ServiceLimits
-from hedgerow.service.wire.limits import WireLimits
-from hedgerow.service.wire.listener import WireListener
+from hedgerow.service.wire.listener import WireLimits, WireListener
 
 QUESTION = "SELECT region, COUNT(*) AS n, AVG(age) AS mean_age FROM patients GROUP BY region ORDER BY region"
 

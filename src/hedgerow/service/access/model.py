@@ -1,4 +1,4 @@
-"""Accounts, credentials and requests for approval, and the store that keeps them.
+"""Accounts, credentials and requests for approval, the store that keeps them, and limits on failed logins.
 
 The ledger knows analysts by name and does not verify the name. The service does: whoever asks is an `Identity`, which
 only a store of accounts or an identity provider may make. Passwords and tokens are generated here, shown once, and
@@ -9,6 +9,7 @@ import hashlib
 import hmac
 import secrets
 import string
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -214,3 +215,49 @@ def password_matches(password: str, verifier: ScramVerifier) -> bool:
     """Check a password against its verifier."""
     candidate = scram_verifier(password, salt=verifier.salt, iterations=verifier.iterations)
     return same_secret(candidate.stored_key, verifier.stored_key)
+
+
+FREE_FAILURES = 5
+"""Number of failures of one name from one address after which it has to wait."""
+
+LONGEST_WAIT = 60.0
+"""Longest wait in seconds between a failure and the next attempt."""
+
+FROM_ONE_ADDRESS = 50
+"""Number of failures from one address, of whatever names, after which it has to wait."""
+
+KEPT = 10_000
+"""Number of names and addresses that are remembered."""
+
+
+class Throttle:
+    """Remembers failures by address and name. A name that does not exist counts like one that does."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._failures: dict[tuple[str, str | None], tuple[int, float]] = {}
+
+    def wait(self, address: str, name: str) -> float:
+        """Return the seconds until this name may try again from this address; 0 if it may now."""
+        own = self._wait((address, name), FREE_FAILURES)
+        return max(own, self._wait((address, None), FROM_ONE_ADDRESS))
+
+    def failed(self, address: str, name: str) -> None:
+        """Count a failure."""
+        for key in ((address, name), (address, None)):
+            count, since = self._failures.pop(key, (0, 0.0))
+            fresh = self._clock() - since > LONGEST_WAIT
+            self._failures[key] = (1 if fresh else count + 1), self._clock()
+        while len(self._failures) > KEPT:
+            del self._failures[next(iter(self._failures))]
+
+    def succeeded(self, address: str, name: str) -> None:
+        """Forget the failures of a name that has logged in."""
+        self._failures.pop((address, name), None)
+
+    def _wait(self, key: tuple[str, str | None], free: int) -> float:
+        count, since = self._failures.get(key, (0, 0.0))
+        if count < free:
+            return 0.0
+        pause = min(2.0 ** (count - free), LONGEST_WAIT)
+        return max(0.0, since + pause - self._clock())

@@ -3,7 +3,6 @@
 `QuestionPanel` is the part that the page Explore has, too.
 """
 
-import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +12,7 @@ from hedgerow.errors import HedgerowError, edited
 from hedgerow.service.access.model import Role
 from hedgerow.service.console.answers import AnswerPanel
 from hedgerow.service.console.editor import SqlEditor
-from hedgerow.service.console.parts import box, button, card, notice, text
+from hedgerow.service.console.parts import Debounced, box, button, card, notice, text
 from hedgerow.service.console.price import PricePanel
 from hedgerow.service.console.questions import example_questions
 from hedgerow.service.console.visit import INTERFACE, Visit
@@ -42,7 +41,6 @@ class QuestionPanel:
     """
 
     _running: RunningStatement[Any] | None = None
-    _pricing: asyncio.Task[None] | None = None
 
     def __init__(
         self,
@@ -55,6 +53,7 @@ class QuestionPanel:
         self._question = question
         self._refused = refused
         self._rewrite = rewrite
+        self._pricing = Debounced(self.look_up_price, PAUSE)
 
     async def draw_price(self) -> None:
         """Draw the price, its controls, and the buttons that ask and stop."""
@@ -86,13 +85,7 @@ class QuestionPanel:
 
     def changed(self) -> None:
         """Look up the price once nothing has changed for a moment."""
-        if self._pricing is not None:
-            self._pricing.cancel()
-        self._pricing = asyncio.create_task(self._price_later())
-
-    async def _price_later(self, pause: float = PAUSE) -> None:
-        await asyncio.sleep(pause)
-        await self.look_up_price()
+        self._pricing.soon()
 
     async def look_up_price(self) -> None:
         """Show the price of the question as it is now, or why it is refused."""
@@ -107,7 +100,7 @@ class QuestionPanel:
         except HedgerowError as error:
             refused = error
             if isinstance(error, BusyError):
-                self._pricing = asyncio.create_task(self._price_later(AGAIN))
+                self._pricing.soon(AGAIN)
         if (question, options) != (self._question(), self._price.options):
             return  # it has changed meanwhile, and its own price is on the way
         self._show_refusal(refused)

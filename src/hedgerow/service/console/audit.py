@@ -6,7 +6,6 @@ from nicegui import ui
 
 from hedgerow.errors import HedgerowError
 from hedgerow.figures import figure as rounded
-from hedgerow.ledger import HistoryEntry
 from hedgerow.service.console.history import shown_time
 from hedgerow.service.console.parts import box, button, card, notice, refusal, table, text
 from hedgerow.service.console.visit import INTERFACE, Visit
@@ -63,13 +62,10 @@ async def audit_page(visit: Visit) -> None:
                     shown_time(entry.time),
                     entry.analyst or "owner",
                     entry.question or OWNERS.get(entry.status, entry.status),
-                    _price(entry),
+                    f"epsilon {rounded(entry.charge['epsilon'])}"
+                    if entry.question and "epsilon" in entry.charge
+                    else "",  # the owner's own entries have no price
                 )
                 for entry in reversed(history[-LATEST:])
             ],
         )
-
-
-def _price(entry: HistoryEntry) -> str:
-    """Return the price of a question; nothing for the owner's own entries."""
-    return f"epsilon {rounded(entry.charge['epsilon'])}" if entry.question and "epsilon" in entry.charge else ""

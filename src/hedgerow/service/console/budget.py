@@ -15,7 +15,7 @@ from hedgerow.ledger import BudgetView, HistoryEntry
 from hedgerow.ledger.history import SpendingStep
 from hedgerow.markup import Markup, element
 from hedgerow.service.access.model import Role
-from hedgerow.service.console.parts import box, card, empty_state, figure, notice, refusal, text
+from hedgerow.service.console.parts import Debounced, box, card, empty_state, figure, notice, refusal, text
 from hedgerow.service.console.visit import INTERFACE, Visit
 from hedgerow.session.draft import distinct_questions
 from hedgerow.session.quote import Quote
@@ -98,30 +98,23 @@ class WhatIf:
 
     def __init__(self, visit: Visit, asked: Sequence[HistoryEntry], is_priced: bool) -> None:  # noqa: FBT001 - see above
         self._visit, self._asked, self._is_priced = visit, asked, is_priced
-        self._pending: asyncio.Task[None] | None = None
+        self._looking_up = Debounced(self._look_up, PAUSE)
         epsilon = asked[0].charge.get("epsilon", 0.1)
         chosen = "a question and a price" if is_priced else "a question; the catalog sets its price"
         with card("What would fit", f"Choose {chosen}. This is free."):
             with box("div", "hr-row hr-fields"):
                 names = {str(index): _short(entry.question) for index, entry in enumerate(asked)}
                 names["0"] = f"the last one: {names['0']}"
-                self._question = ui.select(names, value="0", label="A question like", on_change=self._changed)
+                self._question = ui.select(
+                    names, value="0", label="A question like", on_change=lambda _: self._looking_up.soon()
+                )
                 self._question.classes("hr-grow").props("dense outlined options-dense")
                 self._price = ui.number(
-                    "at a price of epsilon", value=round(epsilon, 6), min=0, on_change=self._changed
+                    "at a price of epsilon", value=round(epsilon, 6), min=0, on_change=lambda _: self._looking_up.soon()
                 )
                 self._price.props("dense outlined step=any").classes("hr-price-field").set_visibility(is_priced)
             self._said = box("div", "hr-stack hr-said").props("aria-live=polite")
         ui.timer(0, self._look_up, once=True)
-
-    def _changed(self) -> None:
-        if self._pending is not None:
-            self._pending.cancel()
-        self._pending = asyncio.create_task(self._later())
-
-    async def _later(self) -> None:
-        await asyncio.sleep(PAUSE)
-        await self._look_up()
 
     async def _look_up(self) -> None:
         entry, epsilon = self._asked[int(self._question.value)], self._price.value

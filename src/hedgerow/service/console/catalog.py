@@ -17,7 +17,7 @@ from hedgerow.figures import figure as rounded
 from hedgerow.figures import percent
 from hedgerow.schema import Schema
 from hedgerow.service.console.editor import show_marks
-from hedgerow.service.console.parts import EDITOR_SCRIPT, box, button, card, notice, refusal, table, text
+from hedgerow.service.console.parts import EDITOR_SCRIPT, Debounced, box, button, card, notice, refusal, table, text
 from hedgerow.service.console.visit import INTERFACE, Visit
 from hedgerow.session.database import Database
 from hedgerow.session.draft import (
@@ -109,7 +109,7 @@ class CatalogEditor:
     def __init__(self, visit: Visit, written: str, schema: Schema) -> None:
         self._visit, self._written, self._schema = visit, written, schema
         self._notes: list[LineNote] = []
-        self._pending: asyncio.Task[None] | None = None
+        self._diagnosing = Debounced(self._diagnose, PAUSE)
 
     async def draw(self) -> None:
         """Draw editor and panels."""
@@ -147,15 +147,12 @@ class CatalogEditor:
         return bool(self._editor.value != self._written)
 
     def _typed(self) -> None:
-        if self._pending is not None:
-            self._pending.cancel()
-        self._pending = asyncio.create_task(self._diagnose_later())
+        self._diagnosing.soon()
         self._changes.clear()  # they are about the text before
         self._compared.clear()
         self._show_state()
 
-    async def _diagnose_later(self) -> None:
-        await asyncio.sleep(PAUSE)
+    async def _diagnose(self) -> None:
         draft = self._editor.value
         try:
             notes = await self._owner(lambda database: diagnose_draft(database, draft))

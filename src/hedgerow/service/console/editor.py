@@ -8,7 +8,7 @@ from nicegui import ui
 
 from hedgerow.errors import HedgerowError
 from hedgerow.service.console.parts import EDITOR_SCRIPT
-from hedgerow.session.tables import ColumnInfo, TableInfo, TableList
+from hedgerow.session.tables import TableList
 from hedgerow.sql.function_help import AGGREGATES, SCALARS
 from hedgerow.sql.remedies import identifier, table_identifier
 
@@ -126,15 +126,12 @@ def completions(tables: TableList) -> Iterator[dict[str, str]]:
     for table in tables:
         yield _word(table_identifier(table.name), "class", "public table" if table.public else "table", table.comment)
         for column in table.columns:
-            yield {**_column_word(table, column), "table": table.name}
+            bounds = "" if column.lower is None or column.upper is None else f", {column.lower:g} to {column.upper:g}"
+            detail = f"{table.name}, {column.type}{bounds}"
+            yield {**_word(identifier(column.name), "property", detail, column.comment), "table": table.name}
             for value in (column.values or ())[:MOST_VALUES]:
                 written = "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(value)
                 yield _word(written, "constant", column.name, None)
-
-
-def _column_word(table: TableInfo, column: ColumnInfo) -> dict[str, str]:
-    bounds = "" if column.lower is None or column.upper is None else f", {column.lower:g} to {column.upper:g}"
-    return _word(identifier(column.name), "property", f"{table.name}, {column.type}{bounds}", column.comment)
 
 
 def _word(label: str, kind: str, detail: str, comment: str | None) -> dict[str, str]:

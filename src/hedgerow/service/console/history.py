@@ -12,7 +12,7 @@ from hedgerow.figures import figure as rounded
 from hedgerow.ledger import HistoryEntry
 from hedgerow.service.access.model import Role
 from hedgerow.service.access.rights import keep_answer
-from hedgerow.service.console.parts import box, button, card, empty_state, notice, refusal, text
+from hedgerow.service.console.parts import Debounced, box, button, card, empty_state, notice, refusal, text
 from hedgerow.service.console.visit import INTERFACE, Visit
 from hedgerow.session.draft import is_question
 from hedgerow.session.stored import options_of
@@ -50,24 +50,18 @@ class HistoryList:
         self._dialect = visit.gateway.view(visit.identity, visit.dataset).dialect
         self._shown = AT_ONCE
         self._drawn: list[HistoryEntry] = []
-        self._pending: asyncio.Task[None] | None = None
+        self._searching = Debounced(self._search_anew, PAUSE)
         with card():
             self._search = ui.input("Search questions, analysts and days", value=visit.query.get("q", "")[:200])
             self._search.props("dense outlined clearable type=search").classes("full-width")
-            self._search.on_value_change(self._changed)
+            self._search.on_value_change(lambda _: self._searching.soon())
             self._number = text("p", "", "hr-quiet hr-small").props("aria-live=polite")
             self._problem = box("div", "hr-stack")
             self._list = box("ul", "hr-history").props('aria-label="Questions"')
             self._more = button("Show more", self._show_more)
         self._draw()
 
-    def _changed(self) -> None:
-        if self._pending is not None:
-            self._pending.cancel()
-        self._pending = asyncio.create_task(self._later())
-
-    async def _later(self) -> None:
-        await asyncio.sleep(PAUSE)
+    async def _search_anew(self) -> None:
         self._shown = AT_ONCE
         self._draw()
 

@@ -4,9 +4,10 @@ Every text in them is shown as text. The look of the parts is in `console.css`; 
 is switched off, because it compiles styles in the browser: a page uses these parts and classes, and Quasar's.
 """
 
+import asyncio
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.resources import files
 from typing import Any
@@ -177,6 +178,25 @@ async def copy_text(expression: str, said: str) -> None:
     write = f"navigator.clipboard?.writeText({expression}).then(() => true, () => false) ?? false"
     is_copied = await ui.run_javascript(write, timeout=COPY_SECONDS)
     ui.notify(said if is_copied else "The browser does not let this page copy.")
+
+
+class Debounced:
+    """Runs an action once nothing has changed for a moment: each call of `soon` begins the wait anew."""
+
+    def __init__(self, action: Callable[[], Awaitable[None]], pause: float) -> None:
+        self._action = action
+        self._pause = pause
+        self._task: asyncio.Task[None] | None = None
+
+    def soon(self, pause: float | None = None) -> None:
+        """Run the action after the pause, in place of a run that has not ended; an action may repeat itself."""
+        if self._task is not None and self._task is not asyncio.current_task():
+            self._task.cancel()
+        self._task = asyncio.create_task(self._run(self._pause if pause is None else pause))
+
+    async def _run(self, pause: float) -> None:
+        await asyncio.sleep(pause)
+        await self._action()
 
 
 class NativeInput(ui.element):

@@ -16,8 +16,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from hedgerow.markup import Markup, element, joined
-from hedgerow.service.access.model import AccessStore, Identity, UserAccount, password_matches, scram_verifier
-from hedgerow.service.wire.limits import Throttle
+from hedgerow.service.access.model import AccessStore, Identity, Throttle, UserAccount, password_matches, scram_verifier
 
 COOKIE = "hedgerow_session"
 SESSION_SECONDS = 12 * 3600.0

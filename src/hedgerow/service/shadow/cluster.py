@@ -22,10 +22,17 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from hedgerow.errors import BackendError
 from hedgerow.service.access.model import Identity
-from hedgerow.service.shadow.hardening import hardening
 from hedgerow.service.shadow.lexing import MAXIMUM_NAME
 from hedgerow.service.shadow.relay import ShadowAddress, ShadowError, ShadowSession, StatementTypes, unavailable
-from hedgerow.service.shadow.tables import declared_tables, drop_declared, literal, own_functions, quoted, sealed_tables
+from hedgerow.service.shadow.tables import (
+    declared_tables,
+    drop_declared,
+    hardening,
+    literal,
+    own_functions,
+    quoted,
+    sealed_tables,
+)
 from hedgerow.session.database import Database
 
 SUPERUSER: Final = "hedgerow"

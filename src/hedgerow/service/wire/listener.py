@@ -5,18 +5,18 @@ import hmac
 import secrets
 import ssl
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from weakref import WeakKeyDictionary
 
 from hedgerow.errors import HedgerowError
-from hedgerow.service.access.model import AccessStore, Identity
+from hedgerow.service.access.model import AccessStore, Identity, Throttle
 from hedgerow.service.gateway import Gateway
 from hedgerow.service.shadow.cluster import Shadow
 from hedgerow.service.shadow.relay import ShadowSession
 from hedgerow.service.shadow.routing import Router
 from hedgerow.service.wire import messages
 from hedgerow.service.wire.commands import LocalStatements
-from hedgerow.service.wire.limits import Throttle, WireLimits
 from hedgerow.service.wire.login import Cancel, Login, LoginError, Start, read_first
 from hedgerow.service.wire.messages import Outbox, ProtocolError, StatementError, error_fields
 from hedgerow.service.wire.private import DIALECT, PrivateStatements, SignatureCache
@@ -34,6 +34,29 @@ LAST_WORDS = 2.0
 
 SECRET_BYTES = 4
 """Length of the secret of a cancel request in protocol 3.0."""
+
+
+@dataclass(frozen=True, slots=True)
+class WireLimits:
+    """Limits on connections.
+
+    Attributes:
+        connections: Number of connections at once that have logged in, and of those that have not yet.
+        per_analyst: Number of connections of one analyst.
+        prepared: Number of prepared statements, and of portals, of one connection.
+        message_bytes: Length of one message.
+        login_seconds: Seconds until a login must be complete.
+        write_seconds: Seconds after which the connection of a client that has stopped reading is closed.
+        idle_seconds: Seconds after which a connection without messages is closed; None for never.
+    """
+
+    connections: int = 200
+    per_analyst: int = 50
+    prepared: int = 1000
+    message_bytes: int = 4 * 1024 * 1024
+    login_seconds: float = 30.0
+    write_seconds: float = 300.0
+    idle_seconds: float | None = 8 * 3600.0
 
 
 class WireConnection:

@@ -19,9 +19,8 @@ from dataclasses import dataclass
 from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
 
-from hedgerow.service.access.model import AccessStore, Identity, ScramVerifier
+from hedgerow.service.access.model import AccessStore, Identity, ScramVerifier, Throttle
 from hedgerow.service.wire import messages
-from hedgerow.service.wire.limits import Throttle
 from hedgerow.service.wire.messages import (
     CANCEL_CODE,
     GSS_CODE,
