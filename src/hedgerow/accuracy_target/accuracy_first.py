@@ -24,7 +24,7 @@ from hedgerow.accuracy_target.epsilon_search import (
     sizes_level,
     too_dear,
 )
-from hedgerow.accuracy_target.error_forecast import ErrorForecast, Floats
+from hedgerow.accuracy_target.error_forecast import ErrorForecast
 from hedgerow.answer import Answer
 from hedgerow.catalog.load_budget import EPSILONS
 from hedgerow.errors import BudgetError, QueryError, carrying
@@ -269,7 +269,10 @@ class AccuracyFirst:
         sizes = known_sizes(payload, sample.parts[0], sizes_level(beta))
         if sizes is None or not len(sizes):
             return None
-        return self._search.for_sizes(_worth(sizes), beta - sizes_level(beta), self.maximum)
+        ordered = np.sort(sizes)
+        if len(ordered) > 100:  # of a table with many groups, at most a hundred
+            ordered = ordered[np.linspace(0, len(ordered) - 1, 100).astype(int)]
+        return self._search.for_sizes(ordered, beta - sizes_level(beta), self.maximum)
 
 
 def price_target(target: AccuracyFirst) -> TargetPrice:
@@ -286,9 +289,3 @@ def price_target(target: AccuracyFirst) -> TargetPrice:
     return TargetPrice(
         str(target.target), target.maximum, "size estimate", estimate, cheapest_by_size, fits=True, notes=(note,)
     )
-
-
-def _worth(sizes: Floats) -> Floats:
-    """Return at most a hundred of the sizes of a table with many groups."""
-    ordered = np.sort(sizes)
-    return ordered if len(ordered) <= 100 else ordered[np.linspace(0, len(ordered) - 1, 100).astype(int)]

@@ -187,7 +187,9 @@ class ReleaseForecast:
 
     def _from_answers(self, statement: PrivateStatement) -> Errors:
         """Return the errors of numbers that combine several groups, from the answers that both releases would give."""
-        before, after = self._before, self._after(statement)
+        pairs = zip(self.known, statement.parts, strict=True)
+        own = self.forecast.beta * (1 - ESTIMATE_SHARE)
+        before, after = self._before, self.forecast.answer([carried(old, part) for old, part in pairs], own)
         if len(before) != len(after):
             return {}
         by_column = {}
@@ -202,11 +204,6 @@ class ReleaseForecast:
     @cached_property
     def _before(self) -> Answer:
         return self.forecast.answer(self.known, self.forecast.beta * ESTIMATE_SHARE)
-
-    def _after(self, statement: PrivateStatement) -> Answer:
-        pairs = zip(self.known, statement.parts, strict=True)
-        beta = self.forecast.beta * (1 - ESTIMATE_SHARE)
-        return self.forecast.answer([carried(old, part) for old, part in pairs], beta)
 
 
 def _size(lower: Floats, upper: Floats, side: int) -> Floats:

@@ -316,15 +316,15 @@ class Search:
 
     def _fresh(self, look: int) -> tuple[Example, ...]:
         """A new person: with one row of every table; later also with different rows, or without rows of some table."""
-        examples = tuple(self._example() for _ in range(KINDS_OF_ROWS[look % len(KINDS_OF_ROWS)]))
+        usual: dict[ColumnRef, str | None] = {column: pool.usual[0] for column, pool in self._pools.items()}
+        examples = tuple(
+            {**usual, **{column: self._choice(column) for column in self._used}}
+            for _ in range(KINDS_OF_ROWS[look % len(KINDS_OF_ROWS)])
+        )
         if look % 5 != 4:
             return examples
         absent = self._random.choice(self._probe.sheets).name
         return tuple({**example, (absent, ABSENT): ABSENT} for example in examples)
-
-    def _example(self) -> Example:
-        example: dict[ColumnRef, str | None] = {column: pool.usual[0] for column, pool in self._pools.items()}
-        return {**example, **{column: self._choice(column) for column in self._used}}
 
     def _varied(self, people: Sequence[Match]) -> tuple[Example, ...]:
         """Return a variation of a person who counts, with one or two other cells."""
@@ -348,7 +348,10 @@ def extremes(probe: Probe, pools: Mapping[ColumnRef, Pool], main: Match) -> dict
     ends: dict[str, Example] = {}
     for name, sign in (("high", 1), ("low", -1)):
         best = _size(main.footprint, main.groups)
-        for overrides in _overrides(pools, name):
+        outwards = {column: getattr(pool, name) for column, pool in pools.items() if getattr(pool, name)}
+        for step in range(max(map(len, outwards.values()), default=0)):
+            # all numeric columns at the same step outwards; those with fewer steps stay at their last
+            overrides = {column: texts[min(step, len(texts) - 1)] for column, texts in outwards.items()}
             kept, size = _kept(probe, main, overrides)
             if kept and sign * (size - best) >= 0:
                 best, ends[name] = size, kept
@@ -364,13 +367,6 @@ def others(probe: Probe, pools: Mapping[ColumnRef, Pool], main: Match) -> dict[C
         if texts and frozenset(probe.footprint(person)) == main.groups:
             values[column] = texts
     return values
-
-
-def _overrides(pools: Mapping[ColumnRef, Pool], name: str) -> list[Example]:
-    """Return all numeric columns at the same step outwards; those with fewer steps stay at their last."""
-    ends = {column: getattr(pool, name) for column, pool in pools.items() if getattr(pool, name)}
-    longest = max((len(texts) for texts in ends.values()), default=0)
-    return [{column: texts[min(step, len(texts) - 1)] for column, texts in ends.items()} for step in range(longest)]
 
 
 def _kept(probe: Probe, main: Match, overrides: Example) -> tuple[Example, int]:

@@ -47,7 +47,10 @@ def plan(blueprint: Blueprint, question: AuditQuestion, bought: WatchedPurchase,
             connection.register(name, table)
         texts = survey_texts([text for step in steps for text in step.texts()])
         probe = Probe(blueprint, drawn, texts, connection)
-        people = Search(probe, cells, used).people(_wanted(bought, limits))
+        groups = 1  # the number of different groups to search for people in
+        if any(part.release.keys for part in bought.private.parts):
+            groups = min(MOST_GROUPS, max(4, AGAIN_AS_MANY * limits.groups)) if limits.several else 2
+        people = Search(probe, cells, used).people(groups)
         if not people:
             raise ConditionNotMet(
                 "The auditor could not generate a person who matches the query's filters.",
@@ -65,13 +68,6 @@ def plan(blueprint: Blueprint, question: AuditQuestion, bought: WatchedPurchase,
             hint="Let more kinds be tried: leave out --only.",
         )
     return AuditPlan(tuple(revealing), tuple(pair.kind for pair in pairs_made if pair not in revealing))
-
-
-def _wanted(bought: WatchedPurchase, limits: CrowdLimits) -> int:
-    """Return the number of different groups to search for people in."""
-    if not any(part.release.keys for part in bought.private.parts):
-        return 1
-    return min(MOST_GROUPS, max(4, AGAIN_AS_MANY * limits.groups)) if limits.several else 2
 
 
 def _exact_steps(blueprint: Blueprint, question: AuditQuestion) -> list[Program]:

@@ -35,11 +35,13 @@ def effective_type(declared: DeclaredColumn | None, column: SchemaColumn) -> Typ
 
 def check_column_type(catalog: Catalog, declared: DeclaredColumn, column: SchemaColumn, path: tuple[str, ...]) -> None:
     """Refuse bounds, values or a declared type that the column cannot have."""
-    if declared.type is not None and not _can_cast(column.type, declared.type):
+    wanted, actual = declared.type, column.type
+    readable = wanted in {None, actual} or actual in _UNTYPED or any({actual, wanted} <= group for group in _CASTS)
+    if wanted is not None and not readable:
         raise _misfit(
             catalog,
             (*path, "type"),
-            f"`{column.name}` is {_called(column)}, and there is no safe way to read that as {declared.type.value}.",
+            f"`{column.name}` is {_called(column)}, and there is no safe way to read that as {wanted.value}.",
             "Remove `type`: the database's own type holds.",
         )
     kind = effective_type(declared, column)
@@ -58,10 +60,6 @@ def check_column_type(catalog: Catalog, declared: DeclaredColumn, column: Schema
                 f"`{column.name}` is {_called(column)}, which never equals `{json.dumps(value, ensure_ascii=False)}`.",
                 _advice(kind),
             )
-
-
-def _can_cast(source: Type, target: Type) -> bool:
-    return source == target or source in _UNTYPED or any({source, target} <= group for group in _CASTS)
 
 
 def check_domain_type(

@@ -43,7 +43,6 @@ _HOURS = {"h": 1, "d": 24, "w": 7 * 24}
 def read_budget(entry: YamlEntry) -> BudgetPolicy:
     """Read the budgets of everybody together and of each analyst."""
     fields = entry.fields(_FIELDS)
-    caps = fields["analysts"].items("a mapping from names to limits") if "analysts" in fields else {}
     policy = BudgetPolicy(
         epsilon=epsilon(entry.required(fields, "epsilon", "epsilon: 3.0")),
         delta=_read_delta(entry, fields),
@@ -54,7 +53,7 @@ def read_budget(entry: YamlEntry) -> BudgetPolicy:
         queries=integer(fields["queries"], 1, LARGEST_QUERIES) if "queries" in fields else None,
         accounting=choice(fields["accounting"], ("exact", "published")) if "accounting" in fields else None,
         schedule=choice(fields["schedule"], ("open",)) if "schedule" in fields else None,
-        analysts={name: read_cap(cap) for name, cap in caps.items()},
+        analysts=_read_analysts(fields["analysts"]) if "analysts" in fields else {},
         ledger=text(fields["ledger"]) if "ledger" in fields else None,
     )
     _check_budget(policy, fields)
@@ -104,6 +103,10 @@ def read_refresh(entry: YamlEntry) -> timedelta:
         code=codes.CHOICE,
         hint="Write a whole number of hours, days or weeks: 12h, 30d or 4w. Leave the line out for never.",
     )
+
+
+def _read_analysts(entry: YamlEntry) -> Mapping[str, Cap]:
+    return {name: read_cap(cap) for name, cap in entry.items("a mapping from names to limits").items()}
 
 
 def _check_budget(policy: BudgetPolicy, fields: Mapping[str, YamlEntry]) -> None:

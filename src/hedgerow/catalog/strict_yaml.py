@@ -163,32 +163,16 @@ _INFINITY = re.compile(r"[-+]?\.(inf|Inf|INF)")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 
 
-def _infinity(text: str) -> float:
-    return float(text.replace(".", ""))
-
-
-def _not_a_number(_: str) -> float:
-    return float("nan")
-
-
-def _floating(text: str) -> float:
-    return float(text) if len(text) <= MAX_DIGITS else float("inf")
-
-
-def _decimal(text: str) -> int | float:
-    return int(text) if len(text) <= MAX_DIGITS else float("inf")
-
-
 _RULES: tuple[tuple[re.Pattern[str], Callable[[str], Scalar]], ...] = (
     (re.compile(r"null|Null|NULL|~|"), lambda _: None),
     (re.compile(r"true|True|TRUE"), lambda _: True),
     (re.compile(r"false|False|FALSE"), lambda _: False),
-    (re.compile(r"[-+]?[0-9]+"), _decimal),
+    (re.compile(r"[-+]?[0-9]+"), lambda text: int(text) if len(text) <= MAX_DIGITS else math.inf),
     (re.compile(r"0o[0-7]{1,100}"), lambda text: int(text, 0)),
     (re.compile(r"0x[0-9a-fA-F]{1,100}"), lambda text: int(text, 0)),
-    (_FLOAT, _floating),
-    (_INFINITY, _infinity),
-    (re.compile(r"\.(nan|NaN|NAN)"), _not_a_number),
+    (_FLOAT, lambda text: float(text) if len(text) <= MAX_DIGITS else math.inf),
+    (_INFINITY, lambda text: float(text.replace(".", ""))),
+    (re.compile(r"\.(nan|NaN|NAN)"), lambda _: math.nan),
 )
 
 

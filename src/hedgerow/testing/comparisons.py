@@ -176,11 +176,12 @@ def assert_noisy(
         raise AssertionError("There are no numbers to test.")
     exact = real("expected", expected)
     distances = np.abs(reals("values", numbers) - exact)
+    k = k_of(flakiness) / len(numbers)
     if isinstance(source, int | float):
         tolerance = non_negative("source", source)
     else:
         law = described(source, exact, measure)
-        tolerance = law.complementary(k_of(flakiness) / len(numbers), law.grid(numbers, exact))
+        tolerance = law.complementary(k, law.grid(numbers, exact))
     if np.all(distances <= tolerance):
         shown = repr(numbers[0]) if len(numbers) == 1 else f"Each of {len(numbers)} numbers"
         raise AssertionError(

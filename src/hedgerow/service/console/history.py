@@ -149,6 +149,8 @@ class HistoryList:
 def matching(entries: Sequence[HistoryEntry], words: str) -> list[HistoryEntry]:
     """Return the entries that have every word in their question, parameters, analyst, day or status."""
     wanted, matched = words.casefold().split(), []
+    if not wanted:
+        return list(entries)
     for entry in entries:
         parts = (entry.question, json.dumps(entry.params), entry.analyst or "", entry.time[:10], entry.status)
         searched = " ".join(parts).casefold()
