@@ -66,7 +66,6 @@ SELDOM = {
         "session/connection.py": ("session.remote",),
         "session/corridor.py": (
             "accuracy_target.accuracy_first",
-            "calibration.automatic",
             "calibration.diagnose",
             "calibration.missing_bounds",
         ),
