@@ -13,9 +13,8 @@ from hedgerow.backends.clickhouse import over_chdb
 from hedgerow.backends.postgres import open_postgres
 from hedgerow.compiled import Query
 from hedgerow.errors import BackendError
-from hedgerow.execution.facts import run_cheapest
 from hedgerow.execution.prepare import prepare
-from hedgerow.execution.run import compile_steps
+from hedgerow.execution.run import compile_steps, run_cheapest
 
 from ..conformance.engines.postgres import running, why_not
 from ..internals import price_of, session_of

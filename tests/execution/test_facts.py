@@ -12,9 +12,8 @@ import hedgerow as hr
 from hedgerow.backends import duckdb as backend
 from hedgerow.backends import facts as facts_module
 from hedgerow.backends.facts import MOST_FACTS, KeptFacts
-from hedgerow.execution.facts import run_cheapest
 from hedgerow.execution.prepare import prepare
-from hedgerow.execution.run import compile_steps
+from hedgerow.execution.run import compile_steps, run_cheapest
 
 from ..internals import price_of, session_of
 from ..privacy.neighbours.forms import integers

@@ -11,8 +11,7 @@ from hedgerow.backends import duckdb as backend_module
 from hedgerow.backends import facts as facts_module
 from hedgerow.backends.facts import BYTES_OF_A_NUMBER, OwnerColumns
 from hedgerow.compiled import OwnerColumn, Query
-from hedgerow.execution.facts import run_cheapest
-from hedgerow.execution.run import compile_steps
+from hedgerow.execution.run import compile_steps, run_cheapest
 
 from ..internals import price_of, session_of
 from ..privacy.neighbours.forms import integers

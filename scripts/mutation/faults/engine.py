@@ -77,7 +77,7 @@ FAULTS = (
     ),
     Fault(
         "facts-of-rows-that-changed",
-        "execution/facts.py",
+        "execution/run.py",
         "if state_of(shortcut.tables) == state:",
         "if state is not None:",
         ("execution/test_facts.py",),

@@ -28,10 +28,9 @@ from hedgerow.accuracy_target.error_forecast import ErrorForecast
 from hedgerow.answer import Answer
 from hedgerow.catalog.load_budget import EPSILONS
 from hedgerow.errors import BudgetError, QueryError, carrying
-from hedgerow.execution.build_answer import build_answer
+from hedgerow.execution.build_answer import build_answer, paid_summary
 from hedgerow.execution.request import ErrorTarget, Question, Request
 from hedgerow.execution.session import Session
-from hedgerow.execution.summary import paid_summary
 from hedgerow.figures import finite
 from hedgerow.ledger import StoredRelease
 from hedgerow.plan.nodes import LogicalPlan

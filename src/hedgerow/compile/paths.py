@@ -7,7 +7,7 @@
 
 Privacy: a join by position compares nothing, and a row with the wrong owner would void the limits. So the owner of a
 row is read only if the columns of the row equal those that are kept with the owner; otherwise the statement fails, and
-runs again along the path (`execution.facts`). These columns determine the owner: the column is used only if it has as
+runs again along the path (`execution.run`). These columns determine the owner: the column is used only if it has as
 many rows as the table, so that no row leads to two owners. Whatever the order of rows, each has its own owner.
 
 DuckDB estimates that a join by position returns no rows, and would build a hash table of all of them to join them with

@@ -5,7 +5,7 @@ single numbers follow from the plan and from the released rows.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -27,8 +27,6 @@ from hedgerow.privacy.keys import KeyRule
 from hedgerow.privacy.plan import PrivatePlan, PrivateStatement
 from hedgerow.recently_used import once_per_plan
 from hedgerow.release.held_back import fewest_people, rounded
-
-Intervals = Sequence[Mapping[str, Interval]]
 
 FEW = 1_000
 """Number of rows of one person in one table that a person may well exceed."""
@@ -208,18 +206,12 @@ def clipped_values(aggregate: AggregateCall) -> Iterator[Expr]:
     """Yield the arguments of an aggregate that declared bounds may cut."""
     for value in aggregate.arguments:
         known = range_of(value)
-        if (
-            value.type.is_numeric
-            and known.is_finite
-            and aggregate.function != "COUNT"
-            and range_of(_bare(value)) != known
-        ):
-            yield value
-
-
-def _bare(value: Expr) -> Expr:
-    """Return a value without what is declared about its columns."""
-    return rewrite(value, lambda part: replace(part, range=EVERYTHING) if isinstance(part, Column) else None)
+        if value.type.is_numeric and known.is_finite and aggregate.function != "COUNT":
+            undeclared = rewrite(
+                value, lambda part: replace(part, range=EVERYTHING) if isinstance(part, Column) else None
+            )
+            if range_of(undeclared) != known:
+                yield value
 
 
 def _value_bounds(release: Release) -> Iterator[Note]:
@@ -308,12 +300,13 @@ def _may_lack_groups(part: PrivatePlan) -> bool:
 def _combined(logical: LogicalPlan) -> Iterator[Release]:
     """Yield the releases whose rows are combined by an aggregate or a window."""
     nodes = [node for node in inside(logical.root) if isinstance(node, Grouped | Select)]
-    sources = [node.source for node in nodes if isinstance(node, Grouped) or _has_window(node)]
+    sources = [
+        node.source
+        for node in nodes
+        if isinstance(node, Grouped)
+        or any(isinstance(part, Window) for part in inside((node.columns, node.order, node.where)))
+    ]
     yield from dict.fromkeys(node.release for node in inside(tuple(sources)) if isinstance(node, Released))
-
-
-def _has_window(select: Select) -> bool:
-    return any(isinstance(part, Window) for part in inside((select.columns, select.order, select.where)))
 
 
 def _sizes(parts: Sequence[PrivatePlan]) -> str:
@@ -321,20 +314,13 @@ def _sizes(parts: Sequence[PrivatePlan]) -> str:
     return " or ".join(size for size in sizes if size is not None)
 
 
-def flag_missed_target(
-    intervals: Intervals | Callable[[], Intervals], shown: pa.Table, target: ErrorTarget
-) -> Callable[[], list[dict[str, Interval]]]:
-    """Add a note to each interval that is too long for the target, wherever the value lies in it."""
-
-    def flagged() -> list[dict[str, Interval]]:
-        bars = intervals() if callable(intervals) else intervals
-        columns = {name: shown.column(name).to_pylist() for name in shown.column_names}
-        return [
-            {name: _flagged(bar, columns[name][row], target) for name, bar in by_name.items()}
-            for row, by_name in enumerate(bars)
-        ]
-
-    return flagged
+def flag_missed_target(bars: Sequence[dict[str, Interval]], shown: pa.Table, target: ErrorTarget) -> None:
+    """Add a remark to each interval that is too long for the target, wherever the value lies in it."""
+    columns = {name: shown.column(name).to_pylist() for name in shown.column_names}
+    for row, by_name in enumerate(bars):
+        for name, bar in by_name.items():
+            if misses(bar, columns[name][row], target):
+                by_name[name] = replace(bar.with_remark(f"misses {target}"), missed=str(target))
 
 
 def misses(bar: Interval, value: float | None, target: ErrorTarget) -> bool:
@@ -349,9 +335,3 @@ def misses(bar: Interval, value: float | None, target: ErrorTarget) -> bool:
     error = max((bar.upper - bar.lower) / 2, beside)
     largest = max(abs(bar.lower), abs(bar.upper))
     return not np.isfinite(error) or error > SLACK * float(target.allowed(np.array([largest]))[0])
-
-
-def _flagged(bar: Interval, value: float | None, target: ErrorTarget) -> Interval:
-    if not misses(bar, value, target):
-        return bar
-    return replace(bar.with_remark(f"misses {target}"), missed=str(target))

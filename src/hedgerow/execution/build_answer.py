@@ -1,13 +1,17 @@
-"""Building an `Answer` from released numbers: the post-processing, and the error bars of its output."""
+"""Building an `Answer` from released numbers: the post-processing, the error bars of its output, and its summary.
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+The summary (noise, price, remaining budget) follows from the priced plan alone.
+"""
+
+from collections.abc import Hashable, Mapping, MutableMapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hedgerow.answer import Answer, Summary
+from hedgerow.accounting.budget import Receipt, Spending
+from hedgerow.answer import Answer, Mechanism, Payment, Summary
 from hedgerow.compile import Postprocess, postprocess
 from hedgerow.compiled import ARROW, RELEASED, ROW
 from hedgerow.dialects import DUCKDB
@@ -17,18 +21,19 @@ from hedgerow.error_bars.propagation import (
     Propagation,
     Releases,
     Simulation,
-    adjust_p_values,
     explain_missing,
     missing_behind,
 )
-from hedgerow.error_bars.provenance import Origin, deciding, noisy_columns, picks_rows
+from hedgerow.error_bars.provenance import deciding, noisy_columns, picks_rows
 from hedgerow.error_bars.provenance.origins import Cell, Known, Untraced
 from hedgerow.errors import BackendError
 from hedgerow.execution.answer_notes import answer_notes, flag_missed_target
 from hedgerow.execution.nonnegative import AnswerPart, nonnegative_answers, shown_columns
 from hedgerow.execution.request import Request
+from hedgerow.expressions.nodes import describe
 from hedgerow.plan.nodes import LogicalPlan
-from hedgerow.privacy.plan import PrivateStatement
+from hedgerow.privacy.plan import PrivatePlan, PrivateStatement
+from hedgerow.privacy.ranks import Draw
 from hedgerow.release import Estimator, PostprocessEngine
 
 UNCHANGED = frozenset({*ARROW.values(), pa.int8(), pa.int16(), pa.int32()})
@@ -77,13 +82,15 @@ def build_part(
     def error_bars() -> list[dict[str, Interval]]:
         """Compute the error bars on first access."""
         bars, beta, missing = _error_bars(steps, logical, releases, rows, request)
-        return explain_missing(simulation.complete(bars, rows, beta), shown, missing)
+        bars = explain_missing(simulation.complete(bars, rows, beta), shown, missing)
+        if request.within is not None:
+            flag_missed_target(bars, shown, request.within)
+        return bars
 
-    intervals: Callable[[], list[dict[str, Interval]]] = error_bars
-    if request.within is not None:
-        intervals = flag_missed_target(intervals, shown, request.within)
     notes = answer_notes(logical, tuple(estimator.plan for estimator in estimators), in_one_group)
-    answer = Answer(shown, intervals, request.confidence, summary, _noisy(logical), notes)
+    described = zip(logical.names, logical.root.columns, noisy_columns(logical.root), strict=True)
+    noisy = [name for name, column, is_noisy in described if is_noisy and column.expr.type.is_numeric]
+    answer = Answer(shown, error_bars, request.confidence, summary, noisy, notes)
     columns = shown_columns(logical, steps, frame, releases) if request.nonnegative else []
     return AnswerPart(answer, columns, estimators)
 
@@ -105,8 +112,19 @@ def rows_shown(
 def _run(
     engine: PostprocessEngine, logical: LogicalPlan, tables: Mapping[str, pa.Table]
 ) -> tuple[Postprocess, pa.Table]:
-    """Run the post-processing within the owner's limit on rows."""
-    steps, shown = _computed(engine, logical, tables, engine.most_rows + 1)
+    """Run the post-processing within the owner's limit on rows; without provenance if the engine cannot compute it."""
+    max_rows = engine.most_rows + 1
+    steps = postprocess(logical, DUCKDB, max_rows=max_rows)
+    shown = _pick(steps, logical, tables)
+    try:
+        shown = engine.run(steps.sql, tables) if shown is None else shown
+    except BackendError:
+        if steps.release is not None:
+            raise
+        plain = postprocess(logical, DUCKDB, origins=False, max_rows=max_rows)
+        rests = zip(logical.root.columns, noisy_columns(logical.root), strict=True)
+        steps = replace(plain, origins=tuple(Untraced() if noisy else Known(c.expr) for c, noisy in rests))
+        shown = engine.run(plain.sql, tables)
     if shown.num_rows > engine.most_rows:
         raise BackendError(
             f"The answer has more than {engine.most_rows:,} rows, the most that the owner allows.",
@@ -114,24 +132,6 @@ def _run(
             hint="What was released is kept: ask again with LIMIT or GROUP BY around it, and the release is reused.",
         )
     return steps, shown
-
-
-def _computed(
-    engine: PostprocessEngine, logical: LogicalPlan, tables: Mapping[str, pa.Table], max_rows: int
-) -> tuple[Postprocess, pa.Table]:
-    """Run the post-processing, without provenance if the engine cannot compute it."""
-    steps = postprocess(logical, DUCKDB, max_rows=max_rows)
-    if (picked := _pick(steps, logical, tables)) is not None:
-        return steps, picked
-    try:
-        return steps, engine.run(steps.sql, tables)
-    except BackendError:
-        if steps.release is not None:
-            raise
-        plain = postprocess(logical, DUCKDB, origins=False, max_rows=max_rows)
-        rests = zip(logical.root.columns, noisy_columns(logical.root), strict=True)
-        unknown = replace(plain, origins=tuple(Untraced() if noisy else Known(c.expr) for c, noisy in rests))
-        return unknown, engine.run(plain.sql, tables)
 
 
 def _pick(steps: Postprocess, logical: LogicalPlan, tables: Mapping[str, pa.Table]) -> pa.Table | None:
@@ -169,17 +169,22 @@ def _in_order(estimators: Sequence[Estimator], orders: Sequence[NDArray[np.int64
 def _error_bars(
     steps: Postprocess, logical: LogicalPlan, releases: Releases, rows: pa.Table, request: Request
 ) -> tuple[list[dict[str, Interval]], float, dict[str, list[Status | None]]]:
-    """Return the error bars of every number, their failure probability, and why numbers behind them are missing."""
+    """Return the error bars of every number, their failure probability, and why numbers behind them are missing.
+
+    Where rows were picked by noise that is not in a column, the intervals of that column hold at the usual level.
+    """
     sizes = [len(estimator.noisy.shown) for estimator in releases.estimators]
-    groups = max(sizes) if steps.release is None else sizes[logical.releases.index(steps.release)]
+    release = None if steps.release is None else logical.releases.index(steps.release)
+    groups = max(sizes) if release is None else sizes[release]
     beta = failure_level(request, logical, of=groups, shown=rows.num_rows)
     frame, propagation = _frame(steps, logical, releases, rows), Propagation(releases)
     bars: list[dict[str, Interval]] = [{} for _ in range(rows.num_rows)]
     missing: dict[str, list[Status | None]] = {}
     compared: dict[str, Hashable] = {}
-    unpicked = failure_level(request, logical, of=groups, shown=groups)
+    unpicked, picking = failure_level(request, logical, of=groups, shown=groups), deciding(logical.root)
     for name, column, origin in zip(logical.names, logical.root.columns, steps.origins, strict=True):
-        level = unpicked if _is_unpicked(origin, steps, logical, propagation) else beta
+        is_unpicked = release is not None and propagation.has_other_noise(origin, picking, release)
+        level = unpicked if is_unpicked else beta
         bounds = propagation.bounds(origin, frame, level) if column.expr.type.is_numeric else None
         if bounds is None:
             continue
@@ -193,13 +198,6 @@ def _error_bars(
         missing[name] = missing_behind(origin, frame, releases)
     adjust_p_values(bars, compared, groups)
     return bars, beta, missing
-
-
-def _is_unpicked(origin: Origin, steps: Postprocess, logical: LogicalPlan, propagation: Propagation) -> bool:
-    """Return True if rows were picked by noise that is not in this column, so that its intervals hold all the same."""
-    if steps.release is None:
-        return False
-    return propagation.has_other_noise(origin, deciding(logical.root), logical.releases.index(steps.release))
 
 
 def _possible(shown: pa.Table, steps: Postprocess, frame: Frame, propagation: Propagation) -> pa.Table:
@@ -228,12 +226,6 @@ def _frame(steps: Postprocess, logical: LogicalPlan, releases: Releases, rows: p
     return Frame(columns, rows.num_rows)
 
 
-def _noisy(logical: LogicalPlan) -> list[str]:
-    """List the columns that have error bars: noisy numbers."""
-    shown = zip(logical.names, logical.root.columns, noisy_columns(logical.root), strict=True)
-    return [name for name, column, rests in shown if rests and column.expr.type.is_numeric]
-
-
 def failure_level(request: Request, logical: LogicalPlan, *, of: int, shown: int) -> float:
     """Return the failure probability of one interval.
 
@@ -247,3 +239,111 @@ def failure_level(request: Request, logical: LogicalPlan, *, of: int, shown: int
     if request.simultaneous:
         beta /= max(1, max(of, shown) * len(logical.names))
     return beta
+
+
+def mechanisms(plan: PrivatePlan) -> tuple[Mechanism, ...]:
+    """List every noisy measure of the plan, in the analyst's units."""
+    listed = []
+    if plan.selection is not None:
+        size, threshold = plan.selection.noise.size, float(plan.selection.threshold)
+        norm = _norm(plan.mechanism, plan.bounding.groups)
+        listed.append(Mechanism("people per group", plan.mechanism, size, norm, threshold))
+    listed += [
+        Mechanism(c.label, plan.mechanism, c.noise.size * c.unit, c.sensitivity * c.unit)
+        for c in (*plan.noisy_sums, *(total for level in plan.levels for total in level.noisy_sums))
+        if c.scale
+    ]
+    listed += [_drawn(plan, draw) for draw in plan.draws]
+    for counted in plan.distinct:
+        level, named = counted.level, f"different values of {describe(counted.value)}"
+        if not counted.whole:
+            named += f", {level.per_owner:,} of a person"
+        sensitivity = float(level.per_owner * _norm(plan.mechanism, level.groups))
+        listed.append(Mechanism(named, plan.mechanism, counted.noise.size, sensitivity))
+    return tuple(listed)
+
+
+def _norm(mechanism: str, groups: int) -> float:
+    """Return the change if a person adds one to each of several groups, in the norm of the mechanism."""
+    return float(groups if mechanism == "laplace" else groups**0.5)
+
+
+def _drawn(plan: PrivatePlan, draw: Draw) -> Mechanism:
+    """Describe a draw; its scale is that of the rank error, in rows."""
+    named = describe(plan.bucketings[draw.bucketing].value)
+    share = draw.rank.quantile
+    what = ("largest" if share else "smallest") if draw.rank.extreme else f"quantile {float(share):g}"
+    scale = 2 * max(share, 1 - share) * draw.reach.rows / draw.epsilon
+    return Mechanism(f"{what} of {named}", "exponential", float(scale), float(draw.reach.rows))
+
+
+def reused_summary(query: str, parts: Sequence[PrivatePlan], identity: str, remaining: Spending) -> Summary:
+    """Return the summary of an answer that was paid for before."""
+    return Summary(identity, query, _all(parts), parts[0].minimum, remaining=remaining, reused=True)
+
+
+def paid_summary(query: str, statement: PrivateStatement, receipt: Receipt, estimate: Receipt | None = None) -> Summary:
+    """Return the summary of a bought answer; with a size estimate that was bought first, of both charges."""
+    minimum, price = statement.parts[0].minimum, Spending(statement.charge.epsilon, statement.charge.delta)
+    summary = Summary(receipt.id, query, _all(statement.parts), minimum, price, receipt.share, receipt.remaining)
+    if estimate is None:
+        return summary
+    first, second = _payment("size estimate", estimate), _payment("answer", receipt)
+    both = Spending(first.charge.epsilon + second.charge.epsilon, first.charge.delta + second.charge.delta)
+    return replace(summary, charge=both, share=first.share + second.share, payments=(first, second))
+
+
+def _payment(purpose: str, receipt: Receipt) -> Payment:
+    return Payment(purpose, receipt.id, Spending(receipt.charge.epsilon, receipt.charge.delta), receipt.share)
+
+
+def _all(parts: Sequence[PrivatePlan]) -> tuple[Mechanism, ...]:
+    return tuple(mechanism for part in parts for mechanism in mechanisms(part))
+
+
+def adjust_p_values(
+    bars: Sequence[MutableMapping[str, Interval]], compared: Mapping[str, Hashable], groups: int
+) -> None:
+    """Add p-values, adjusted by Holm (1979), to the intervals of an answer that makes several comparisons.
+
+    Where none of m comparisons has a difference, the smallest of their p-values falls below 0.05 far more often than
+    one time in twenty. Holm's adjusted p-values do so in at most one answer of twenty, however the comparisons depend
+    on each other.
+
+    Statistics of the same sums in the same row, such as a lift and a difference, are one comparison. Groups that are
+    not among the rows count, too: LIMIT or HAVING may have kept the rows with the smallest p-values. Their p-values
+    are not known, and taking them to be the larger ones makes no adjusted p-value smaller than it should be.
+
+    Args:
+        bars: The intervals, by row and column. They are changed.
+        compared: The columns that compare people, each with the sums that it compares.
+        groups: The number of groups that there are.
+    """
+    p_values: dict[tuple[int, Hashable], float] = {}
+    for row, intervals in enumerate(bars):
+        for name, sums in compared.items():
+            if name in intervals and (p_value := intervals[name].p_value) is not None:
+                p_values[row, sums] = p_value
+    family = max(len(p_values), groups * len(set(compared.values())))
+    if family < 2:
+        return
+    adjusted = dict(zip(p_values, holm(list(p_values.values()), family), strict=True))
+    for row, intervals in enumerate(bars):
+        for name, sums in compared.items():
+            if (row, sums) in adjusted and intervals[name].p_value is not None:
+                intervals[name] = replace(intervals[name], p_adjusted=adjusted[row, sums])
+
+
+def holm(p_values: Sequence[float], family: int | None = None) -> list[float]:
+    """Return p-values adjusted for `family` comparisons; by default for as many as there are.
+
+    Example:
+        >>> holm([0.01, 0.04, 0.03])
+        [0.03, 0.06, 0.06]
+    """
+    number, largest = family or len(p_values), 0.0
+    adjusted = [0.0] * len(p_values)
+    for rank, index in enumerate(sorted(range(len(p_values)), key=lambda i: p_values[i])):
+        largest = max(largest, min((number - rank) * p_values[index], 1.0))
+        adjusted[index] = largest
+    return adjusted

@@ -5,17 +5,16 @@ fails depends on a value. What is stored has names of people and counts, like th
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from hedgerow.backends.facts import SETTLED_NS, is_settled
-from hedgerow.compiled import CODES, HEAVY, PEOPLE, Query, Shortcut
+from hedgerow.compiled import CODES, HEAVY, PEOPLE, Shortcut
 from hedgerow.dialects import DUCKDB
 from hedgerow.errors import BackendError
-from hedgerow.execution.facts import STRAYS
 from hedgerow.execution.request import resolve_request
-from hedgerow.execution.run import compile_steps
+from hedgerow.execution.run import STRAYS, compile_steps
 from hedgerow.execution.session import Session
 from hedgerow.expressions.table_names import parts_of
 from hedgerow.sql.parse import parse
@@ -61,18 +60,13 @@ def _compute(session: Session, text: str) -> bool:
     """Compute the facts of one statement; False if there is nothing to know in advance."""
     logical = session.bind(parse(text, session.dialect).query)
     private = session.price(logical, resolve_request(session.catalog), session.remaining())
-    shortcuts = [query.shortcut for program in compile_steps(private, session.backend) for query in _steps(program)]
+    programs = compile_steps(private, session.backend)
+    queries = [query for program in programs for query in (program.first_pass, program.measure) if query is not None]
+    shortcuts = [query.shortcut for query in queries if query.shortcut is not None]
     with session.backend.snapshot() as snapshot:
         for shortcut in shortcuts:
-            if shortcut is not None:
-                _compute_all(snapshot, shortcut)
-    return any(shortcut is not None for shortcut in shortcuts)
-
-
-def _steps(program: Any) -> Iterator[Query]:  # noqa: ANN401 - a program, whose first pass may have a second
-    yield program.first_pass
-    if program.measure is not None:
-        yield program.measure
+            _compute_all(snapshot, shortcut)
+    return bool(shortcuts)
 
 
 def _compute_all(snapshot: Any, shortcut: Shortcut) -> None:  # noqa: ANN401 - an engine that keeps facts

@@ -43,11 +43,13 @@ def policy_budget(
         raise ParameterError(
             "Where the catalog sets the price of a statement, the noise is Gaussian.", code="bad-mechanism"
         )
-    mu = (
-        _scheduled(ledger, analyst)
-        if catalog.budget.queries is None
-        else _shared(catalog, basic_queries(catalog, logical))
-    )
+    if catalog.budget.queries is None:  # all that the schedule has released and that is not spent
+        left = float(ledger.remaining_cost(analyst).gaussian)
+        if left <= 0:
+            raise BudgetError("The schedule has nothing left for another statement.", code="budget-schedule")
+        mu = math.sqrt(left) * ROUNDING
+    else:  # an even share: noise sqrt(t) sigma for each basic query
+        mu = math.sqrt(basic_queries(catalog, logical)) / _protocol(catalog).noise() * ROUNDING
     delta = budget.delta or catalog.budget.delta / (catalog.budget.queries or 1000)
     return Budget(gaussian_epsilon(mu, 0.8 * delta), delta, "gaussian", mu)
 
@@ -63,17 +65,3 @@ def _protocol(catalog: Catalog) -> QueryBudget:
     if policy.accounting == "published":
         return QueryBudget(policy.queries or 1, epsilon, policy.delta, "published")
     return QueryBudget(policy.queries or 1, epsilon - RESERVE, (1 - MASS_SHARE) * policy.delta, "exact")
-
-
-def _shared(catalog: Catalog, queries: int) -> float:
-    """Return an even share: noise sqrt(t) sigma for each basic query."""
-    protocol = _protocol(catalog)
-    return math.sqrt(queries) / protocol.noise() * ROUNDING
-
-
-def _scheduled(ledger: Ledger, analyst: str | None) -> float:
-    """Return everything that the schedule has released and that is not spent."""
-    left = float(ledger.remaining_cost(analyst).gaussian)
-    if left <= 0:
-        raise BudgetError("The schedule has nothing left for another statement.", code="budget-schedule")
-    return math.sqrt(left) * ROUNDING

@@ -1,4 +1,10 @@
-"""Running the statements of a release, in order, and adding noise to their results."""
+"""Running the statements of a release, in order, and adding noise to their results.
+
+Facts about rows that cannot change allow cheaper forms of a statement; the cheapest one runs.
+
+Privacy: facts are read and computed after the charge, like all rows. All forms of a statement return the same keys and
+integers, and which of them runs is visible in nothing but time.
+"""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import fields, is_dataclass, replace
@@ -10,17 +16,27 @@ import pyarrow as pa
 from hedgerow.accounting.budget import Receipt
 from hedgerow.backends import Backend, Snapshot
 from hedgerow.compile import program
-from hedgerow.compiled import KEY_INDEX, SELECTED, Program, Query
+from hedgerow.compiled import (
+    CODES,
+    HEAVY,
+    KEY_INDEX,
+    MOST_CODES,
+    MOST_COUNTED,
+    MOST_HEAVY,
+    PEOPLE,
+    SELECTED,
+    Program,
+    Query,
+    Shortcut,
+)
 from hedgerow.dialects import DUCKDB, Dialect
 from hedgerow.errors import BackendError, InternalError
-from hedgerow.execution.facts import fixes_rows, keeps_facts, run_cheapest
 from hedgerow.expressions.types import Type
-from hedgerow.plan.nodes import rewrite
+from hedgerow.plan.nodes import Release, rewrite, scans_of
 from hedgerow.privacy.plan import PrivatePlan, PrivateStatement
 from hedgerow.recently_used import once_per_plan
 from hedgerow.release import (
     NoisyTable,
-    SelectedKeys,
     count_values,
     covers_every_key,
     draw_ranks,
@@ -31,6 +47,88 @@ from hedgerow.release import (
     select_keys,
 )
 from hedgerow.schema import SchemaTable
+
+STRAYS = "hedgerow_strays"
+
+
+def keeps_facts(backend: Backend, release: Release) -> bool:
+    """Return True if a backend can know that the rows of the tables of a release did not change. It reads no row."""
+    return hasattr(backend, "keeps_facts") and backend.keeps_facts({scan.table for scan in scans_of(release)})
+
+
+def fixes_rows(backend: Backend, release: Release) -> bool:
+    """Return True if a transaction of a backend reads the same rows of these tables in all its statements."""
+    return hasattr(backend, "stores") and backend.stores({scan.table for scan in scans_of(release)})
+
+
+def run_cheapest(query: Query, snapshot: Any) -> Any:  # noqa: ANN401 - an exact table: only `release` opens it
+    """Run the cheapest form of a statement that is allowed; if rows have changed meanwhile, the statement itself."""
+    shortcut, state_of = query.shortcut, getattr(snapshot, "state", None)
+    state = None if shortcut is None or state_of is None else state_of(shortcut.tables)
+    if shortcut is None or state_of is None or state is None:
+        return _run_optimistic(query, snapshot)
+    form = _cheapest(shortcut, snapshot, state)
+    if form is None:
+        return _run_optimistic(query, snapshot)
+    exact = None if form == "ownerless" else _run_beside_owners(shortcut, form, snapshot, state)
+    if exact is None and form == ORDINARY:
+        return snapshot.run(query)
+    if exact is None:
+        exact = snapshot.run_known(getattr(shortcut, form), state)
+    if state_of(shortcut.tables) == state:
+        return exact
+    snapshot.facts.forget(state)
+    if shortcut.owners is not None:
+        snapshot.forget_owners(shortcut.owners, state)
+    return snapshot.run(query)
+
+
+def _run_optimistic(query: Query, snapshot: Any) -> Any:  # noqa: ANN401 - an exact table: only `release` opens it
+    """Run a statement without facts: its short form where no row can change, and itself if that proves nothing."""
+    is_fixed = getattr(snapshot, "is_fixed", None)
+    if query.optimistic is None or is_fixed is None or not is_fixed(query.optimistic.tables):
+        return snapshot.run(query)
+    exact = snapshot.run_optimistic(query.optimistic.query)
+    return snapshot.run(query) if exact is None else exact
+
+
+ORDINARY = "ordinary"
+
+
+def _run_beside_owners(shortcut: Shortcut, form: str, snapshot: Any, state: Hashable) -> Any:  # noqa: ANN401 - likewise
+    """Run a form that reads the owner column in place of the path; None if there is none, or it cannot be used."""
+    owned = shortcut.owned
+    if shortcut.owners is None or owned is None or not snapshot.load_owners(shortcut.owners, state):
+        return None
+    query = owned if form == ORDINARY else getattr(owned.shortcut, form.removesuffix("_coded"))
+    return snapshot.run_beside(query, shortcut.owners, state)
+
+
+def _cheapest(shortcut: Shortcut, snapshot: Any, state: Hashable) -> str | None:  # noqa: ANN401 - an engine that keeps facts
+    """Return the name of the cheapest form that the facts allow; they are computed when they are first needed.
+
+    None if it is not known yet who is beyond a limit.
+    """
+
+    def rows(name: str, fact: Query) -> int | None:
+        number: int | None = snapshot.fact(name, fact, state, at_once=shortcut.reads_all)
+        return number
+
+    heavy = rows(HEAVY, shortcut.heavy)
+    if heavy is None or heavy > MOST_HEAVY:
+        return None if heavy is None else ORDINARY
+    if heavy == 0 and shortcut.ownerless is not None and shortcut.strays is not None:
+        return "ownerless" if rows(STRAYS, shortcut.strays) == 0 else "within"
+    kind = "apart" if heavy else "within"
+    if getattr(shortcut, f"{kind}_counted") is not None and shortcut.people is not None:
+        counted = rows(PEOPLE, shortcut.people)
+        if counted is not None and counted <= MOST_COUNTED:
+            return f"{kind}_counted"
+    if shortcut.codes is None:
+        return kind
+    keys = rows(CODES, shortcut.codes)
+    return kind if keys is None or keys > MOST_CODES else f"{kind}_coded"
+
 
 Sealed = Any
 """An exact table: it passes through here, and only `release` opens it."""
@@ -184,16 +282,13 @@ def _in(snapshot: Snapshot, exact: Sealed, steps: Program, plan: PrivatePlan, re
     selected = select_keys(exact, plan, receipt)
     again = steps.measure is not None and not covers_every_key(exact, selected)
     if (again or steps.buckets or steps.distinct) and plan.release.keys:
-        snapshot.load(SELECTED, _places(selected))
+        places = np.flatnonzero(selected.shown)
+        snapshot.load(
+            SELECTED, selected.keys.take(pa.array(places)).append_column(KEY_INDEX, pa.array(places, type=pa.int64()))
+        )
     if again and steps.measure is not None:
         exact = run_cheapest(steps.measure, snapshot)
     noisy = measure(exact, selected, plan, receipt)
     ranks = [draw_ranks(snapshot.run(query), selected, plan, i, receipt) for i, query in enumerate(steps.buckets)]
     values = [count_values(snapshot.run(query), selected, plan, i, receipt) for i, query in enumerate(steps.distinct)]
     return replace(noisy, ranks=in_order(plan, ranks), distinct=tuple(values))
-
-
-def _places(selected: SelectedKeys) -> pa.Table:
-    """Return the keys to measure, each with its index in the answer."""
-    places = np.flatnonzero(selected.shown)
-    return selected.keys.take(pa.array(places)).append_column(KEY_INDEX, pa.array(places, type=pa.int64()))

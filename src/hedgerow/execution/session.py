@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from hedgerow.accounting.budget import Budget, Receipt, RemainingBudget, Spending
+from hedgerow.aggregates import NeededSums
 from hedgerow.answer import Answer
 from hedgerow.backends import Backend
 from hedgerow.cancellation import active_cancellation
@@ -18,14 +19,12 @@ from hedgerow.catalog import Catalog
 from hedgerow.compile import public_tables
 from hedgerow.error_bars.provenance.columns import picks_rows, used_together
 from hedgerow.errors import BackendError, BudgetError, HedgerowError, InternalError, LedgerError, QueryError, carrying
-from hedgerow.execution.build_answer import build_answer
+from hedgerow.execution.build_answer import build_answer, reused_summary
 from hedgerow.execution.caches import SINGLE_FLIGHT, AnswerCache, CachedAnswer, PlanCache, PriceCache, Waiters
-from hedgerow.execution.earlier_means import earlier_means
 from hedgerow.execution.price_policy import basic_queries, policy_budget
 from hedgerow.execution.public_tables import known_keys, multiplicity, public_table, require_public
 from hedgerow.execution.request import Parameters, Question, Request
 from hedgerow.execution.run import compile_steps, first_pass, release, require_readable
-from hedgerow.execution.summary import reused_summary
 from hedgerow.ledger import AnsweredQuestion, Ledger, QuestionState, StoredRelease
 from hedgerow.ledger.entries import canonical
 from hedgerow.owners_log import log as owners_log
@@ -35,20 +34,23 @@ from hedgerow.plan.join_limits import within_limits
 from hedgerow.plan.nodes import LogicalPlan, Release, scans_of
 from hedgerow.plan.repartition import repartitioned
 from hedgerow.privacy.keys import Key
+from hedgerow.privacy.known_means import ASSUMED_DISTANCE, needs_means
 from hedgerow.privacy.plan import PrivateStatement, statement_fingerprint
 from hedgerow.privacy.price import price, require_laplace_budget
+from hedgerow.privacy.statement_sums import needed_sums
 from hedgerow.release import (
     Estimator,
     NoisyTable,
     PostprocessEngine,
     asks_for_all,
     dump_release,
+    load_any,
     load_if_sufficient,
     needs_name,
     noisiness,
     parts_of,
 )
-from hedgerow.schema import Schema, SchemaTable
+from hedgerow.schema import Schema
 
 PICKED, AT_ONCE = 20, 1000
 """Factor on the failure probability of an interval that may be shown for a selected row, or with all others."""
@@ -116,9 +118,33 @@ class Session:
         }
         at_price = partial(price, budget=budget, remaining=remaining, **options)
         reads = request.reuse and request.within is None
-        means = earlier_means(logical, at_price, self.earlier) if reads else {}
+        means = self._earlier_means(logical, at_price) if reads else {}
         domains = {**known_keys(logical, self.backend, self.catalog), **(public_keys or {})}
         return self.prices.price(logical, budget, remaining, domains, means, **options)
+
+    def _earlier_means(
+        self, logical: LogicalPlan, at_price: Callable[[LogicalPlan], PrivateStatement]
+    ) -> dict[Release, Mapping[NeededSums, float]]:
+        """Return the means that are known of the rows of each release that asks for averages alone.
+
+        They come from the latest release of the same averages of the same rows without groups, with the same bounds,
+        limits and data version, which is found by its price. A mean that is known too roughly is dropped.
+
+        Privacy: it reads released numbers, never rows.
+        """
+        known: dict[Release, Mapping[NeededSums, float]] = {}
+        for border in logical.releases:
+            if not needs_means(needed_sums(border)):
+                continue
+            whole = at_price(LogicalPlan(logical.root, (replace(border, keys=(), domain=None),), logical.names))
+            for stored in self.earlier(whole):
+                estimators = None
+                with suppress(pa.ArrowException, KeyError, TypeError, ValueError):  # written by another version
+                    estimators = load_any(stored.payload, whole)
+                if estimators is not None:
+                    known[border] = _well_known_means(estimators[0])
+                    break
+        return known
 
     def budget_of(
         self, logical: LogicalPlan, request: Request, epsilon: float | None = None, delta_share: float = 1.0
@@ -159,12 +185,13 @@ class Session:
         """
         require_laplace_budget(private, remaining)
         steps = compile_steps(private, self.backend)
+        declared = [self.schema.tables[name] for name in sorted({scan.table for scan in scans_of(logical.releases)})]
         receipt: Receipt | None = None
         noisy: list[NoisyTable] | None = None
         drawing = False
         try:
             with self.backend.snapshot() as snapshot:
-                require_readable(snapshot, self.backend, self._declared(logical), self.readable)
+                require_readable(snapshot, self.backend, declared, self.readable)
                 active_cancellation().check()
                 receipt = self._pay(question, logical, private)
                 active_cancellation().check()
@@ -305,10 +332,6 @@ class Session:
             self.multiplicities[table, columns] = multiplicity(table, columns, self.backend)
         return self.multiplicities[table, columns]
 
-    def _declared(self, logical: LogicalPlan) -> list[SchemaTable]:
-        """Return the tables that a plan reads, as they were declared at binding."""
-        return [self.schema.tables[name] for name in sorted({scan.table for scan in scans_of(logical.releases)})]
-
     def _pay(self, question: Question, logical: LogicalPlan, private: PrivateStatement) -> Receipt:
         """Write the charge, with its line in the history and the names under which the release is found again."""
         shown = {
@@ -368,6 +391,18 @@ def _adds_up_less(known: Sequence[Estimator], private: PrivateStatement) -> bool
     """Return True if a table that would add up with others does not add up with them in a stored release."""
     pairs = [(one.plan.marginal, part.marginal) for one, part in zip(known, private.parts, strict=True)]
     return any(old is not None and new is not None and new.adds_up and not old.adds_up for old, new in pairs)
+
+
+def _well_known_means(estimator: Estimator) -> dict[NeededSums, float]:
+    """Return the released means whose interval is short beside the range of their values."""
+    means = {}
+    for index, need in enumerate(needed_sums(estimator.plan.release)):
+        estimate, measured = estimator.estimate(index, beta=0.05), estimator.measured(index)
+        width = float(estimate.upper[0] - estimate.lower[0])
+        lower, upper = measured.support
+        if width <= ASSUMED_DISTANCE * (upper - lower):
+            means[need] = float(estimate.values[0])
+    return means
 
 
 def notice(text: str) -> None:

@@ -21,12 +21,11 @@ from hedgerow.answer import Answer, Batch, Mechanism, Payment, Savings, Summary,
 from hedgerow.calibration.diagnose import diagnose
 from hedgerow.catalog.load_budget import EPSILONS
 from hedgerow.errors import BudgetError, ParameterError, QueryError, Span, carrying
-from hedgerow.execution.build_answer import build_part
+from hedgerow.execution.build_answer import build_part, mechanisms
 from hedgerow.execution.nonnegative import PooledTable, nonnegative_answers
 from hedgerow.execution.public_tables import known_keys, read_public
 from hedgerow.execution.request import Options, Question, flag, real, resolve_request
 from hedgerow.execution.session import Session, bought_level, statement_name
-from hedgerow.execution.summary import mechanisms
 from hedgerow.ledger import AnsweredQuestion
 from hedgerow.plan.nodes import LogicalPlan
 from hedgerow.privacy.batch import (

@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING
 
 from hedgerow.answer import Answer, Note, NoteKind, Summary, diagnosable
 from hedgerow.errors import ParseError, carrying, pointing_into
-from hedgerow.execution.build_answer import build_answer
+from hedgerow.execution.build_answer import build_answer, paid_summary
 from hedgerow.execution.caches import CachedPlan, answer_key, statement_key
 from hedgerow.execution.public_tables import read_public
 from hedgerow.execution.request import Options, Parameters, Question, Request, merge_options, resolve_request
 from hedgerow.execution.session import Session, statement_name
-from hedgerow.execution.summary import paid_summary
 from hedgerow.late import late
 from hedgerow.plan.nodes import LogicalPlan
 from hedgerow.sql.parse import parse

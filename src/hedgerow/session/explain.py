@@ -10,7 +10,7 @@ from hedgerow.answer.plot import Errors
 from hedgerow.compile import postprocess, program
 from hedgerow.dialects import DUCKDB
 from hedgerow.exchange import decode, encode
-from hedgerow.execution.facts import fixes_rows, keeps_facts
+from hedgerow.execution.run import fixes_rows, keeps_facts
 from hedgerow.execution.session import Session
 from hedgerow.expressions.nodes import describe
 from hedgerow.plan.nodes import AggregateCall, From, Grouped, Join, LogicalPlan, Release, Released, Scan, Select, Values

@@ -21,10 +21,10 @@ from hedgerow.error_bars.provenance.columns import SingleRow, noisy_columns, sin
 from hedgerow.errors import BudgetError, ConditionNotMet, ParameterError, QueryError
 from hedgerow.exchange import decode, encode
 from hedgerow.execution.answer_notes import quote_notes
+from hedgerow.execution.build_answer import mechanisms
 from hedgerow.execution.public_tables import public_statement
 from hedgerow.execution.request import Question, Request, real
 from hedgerow.execution.session import Session
-from hedgerow.execution.summary import mechanisms
 from hedgerow.expressions.facts import declared_values
 from hedgerow.expressions.nodes import Column, describe
 from hedgerow.figures import finite

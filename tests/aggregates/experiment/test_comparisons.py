@@ -6,7 +6,7 @@ from scipy import stats
 
 from hedgerow.distributions import Gaussian, Laplace
 from hedgerow.error_bars.intervals.interval import Interval
-from hedgerow.error_bars.propagation.comparisons import adjust_p_values, holm
+from hedgerow.execution.build_answer import adjust_p_values, holm
 from hedgerow.statistics.moments import BERNSTEIN, Moments, lambda_family
 from hedgerow.statistics.two_by_two.arms import Arm, disjoint_counts
 from hedgerow.statistics.two_by_two.averages import compare_averages

@@ -18,8 +18,8 @@ from hedgerow.catalog import load_catalog
 from hedgerow.compile import program
 from hedgerow.dialects.statement import Computed
 from hedgerow.errors import BackendError
-from hedgerow.execution.facts import run_cheapest
 from hedgerow.execution.prepare import prepare, usual_statements
+from hedgerow.execution.run import run_cheapest
 from hedgerow.expressions.types import Type
 from hedgerow.plan.bind import bind
 from hedgerow.privacy.price import price

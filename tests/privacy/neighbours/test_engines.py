@@ -15,7 +15,7 @@ import hedgerow as hr
 from hedgerow.backends import facts as facts_module
 from hedgerow.compile import program
 from hedgerow.compiled import KEY_INDEX, SELECTED
-from hedgerow.execution.facts import keeps_facts, run_cheapest
+from hedgerow.execution.run import keeps_facts, run_cheapest
 
 from ...backends.test_facts import insert, on_clickhouse, on_postgres, on_sqlite, server  # noqa: F401 - a fixture
 from ...conformance.engines.spark import why_not

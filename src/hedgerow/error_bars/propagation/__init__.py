@@ -1,6 +1,5 @@
 """Propagation of noise from released numbers to the error bars of the numbers shown."""
 
-from hedgerow.error_bars.propagation.comparisons import adjust_p_values
 from hedgerow.error_bars.propagation.forms import Releases
 from hedgerow.error_bars.propagation.frame import Frame
 from hedgerow.error_bars.propagation.missing import explain_missing, missing_behind
@@ -12,7 +11,6 @@ __all__ = [
     "Propagation",
     "Releases",
     "Simulation",
-    "adjust_p_values",
     "explain_missing",
     "missing_behind",
     "row_bounds",
