@@ -18,8 +18,16 @@ from hedgerow.error_bars.intervals.arithmetic import (
     power,
     subtract,
 )
-from hedgerow.error_bars.intervals.bounds import OUTSIDE, ZERO_DENOMINATOR, Bounds
-from hedgerow.error_bars.intervals.interval import EXACT, Interval, IntervalKind, Reason, Status
+from hedgerow.error_bars.intervals.interval import (
+    EXACT,
+    OUTSIDE,
+    ZERO_DENOMINATOR,
+    Bounds,
+    Interval,
+    IntervalKind,
+    Reason,
+    Status,
+)
 from hedgerow.errors import InternalError
 
 numbers = st.floats(-1e6, 1e6)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.special import log_ndtr, ndtr
 
 from hedgerow.distributions import Gaussian, Laplace
-from hedgerow.error_bars.intervals.bounds import Bounds
+from hedgerow.error_bars.intervals.interval import Bounds
 from hedgerow.error_bars.intervals.noise_sums import half_width, sum_half_width, sum_tail, tail
 from hedgerow.errors import InternalError
 

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hedgerow.distributions import Gaussian, Laplace
-from hedgerow.error_bars.intervals.bounds import OUTSIDE, ZERO_DENOMINATOR
-from hedgerow.error_bars.intervals.interval import Status
+from hedgerow.error_bars.intervals.interval import OUTSIDE, ZERO_DENOMINATOR, Status
 from hedgerow.error_bars.intervals.noise_sums import half_width, tail
 from hedgerow.error_bars.intervals.quotients import quotient_bounds
 

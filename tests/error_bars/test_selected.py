@@ -3,8 +3,7 @@ import pytest
 from scipy.special import ndtr, ndtri
 
 from hedgerow.distributions import Gaussian, Laplace
-from hedgerow.error_bars.intervals.bounds import Bounds
-from hedgerow.error_bars.intervals.interval import EXACT
+from hedgerow.error_bars.intervals.interval import EXACT, Bounds
 from hedgerow.error_bars.intervals.noise_sums import half_width
 from hedgerow.error_bars.intervals.selected_counts import SELECTED, selected_count_bounds
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hedgerow.error_bars.intervals import Bounds
-from hedgerow.error_bars.intervals.conditions import COMPARISONS, Verdict, both, chosen, compared, either, undecided
+from hedgerow.error_bars.intervals.arithmetic import COMPARISONS, Verdict, both, chosen, compared, either, undecided
 
 TRUTHS = [True, False, None]
 SAYS = {

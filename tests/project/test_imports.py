@@ -20,7 +20,7 @@ LATE = {
     ("answer/render.py", "rich"): "a twentieth of a second to load, and not everything is printed",
     ("session/page.py", "rich"): "a twentieth of a second to load, and not everything is printed",
     ("answer/files.py", "pyarrow"): "pyarrow.compute, a twentieth of a second to load, and for files alone",
-    ("error_bars/propagation/frame.py", "pyarrow"): "likewise, and seldom needed",
+    ("error_bars/provenance/origins.py", "pyarrow"): "likewise, and seldom needed",
     ("execution/build_answer.py", "pyarrow"): "likewise, and not needed without keys",
     ("release/key_selection.py", "pyarrow"): "likewise, and not needed without keys",
     ("answer/plot/library.py", "altair"): "an extra",

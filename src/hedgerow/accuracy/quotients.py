@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike
 from hedgerow.arguments import Floats, chosen, probability, reals
 from hedgerow.distributions import Gaussian, Laplace, Noise
 from hedgerow.error_bars.intervals import Bounds, arithmetic, half_width, quotient_bounds
-from hedgerow.error_bars.intervals.bounds import ZERO_DENOMINATOR
-from hedgerow.error_bars.intervals.interval import Interval, IntervalKind, Reason, Status
+from hedgerow.error_bars.intervals.interval import ZERO_DENOMINATOR, Interval, IntervalKind, Reason, Status
 from hedgerow.errors import ParameterError
 
 IntervalMethod = Literal["exact", "fractional", "basic"]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.error_bars.intervals.bounds import Floats
+from hedgerow.error_bars.intervals.interval import Floats
 
 Indices = NDArray[np.int64]
 

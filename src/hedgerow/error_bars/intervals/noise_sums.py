@@ -21,7 +21,7 @@ from functools import lru_cache
 import numpy as np
 
 from hedgerow.distributions import Gaussian, Laplace, Noise
-from hedgerow.error_bars.intervals.bounds import Floats
+from hedgerow.error_bars.intervals.interval import Floats
 from hedgerow.error_bars.intervals.inversion import ALIAS, MINIMUM_BETA, Sums, half_widths, tails
 from hedgerow.errors import InternalError
 from hedgerow.special import exprel, ndtr, normal_quantile

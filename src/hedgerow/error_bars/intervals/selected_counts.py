@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.distributions import Gaussian, Laplace, Noise
-from hedgerow.error_bars.intervals.bounds import Bounds, Floats
-from hedgerow.error_bars.intervals.interval import Reason, Status
+from hedgerow.error_bars.intervals.interval import Bounds, Floats, Reason, Status
 from hedgerow.error_bars.intervals.noise_sums import check_beta, half_width
 from hedgerow.special import log_ndtr
 
@@ -66,21 +65,17 @@ def _lower(values: Floats, noise: Noise, threshold: float, minimum: int, beta: f
 
 
 def _log_survival(noise: Noise) -> Callable[[Floats], Floats]:
-    """The logarithm of P(X >= x)."""
+    """The logarithm of P(X >= x); Laplace noise on a lattice has P(x) proportional to exp(-ratio |steps|)."""
     if isinstance(noise, Gaussian):
         return lambda x: np.asarray(log_ndtr(-x / noise.sigma))
-    if noise.step == 0:
-        return lambda x: _log_laplace(x / noise.scale)
-    ratio = noise.step / noise.scale
-    return lambda x: _log_lattice(np.ceil(x / noise.step - 1e-9), ratio)
+    scale, step, ratio = noise.scale, noise.step, noise.step / noise.scale
 
+    def continuous(x: Floats) -> Floats:
+        return np.where(x >= 0, -math.log(2) - x / scale, np.log1p(-0.5 * np.exp(np.minimum(x / scale, 0.0))))
 
-def _log_laplace(x: Floats) -> Floats:
-    return np.where(x >= 0, -math.log(2) - x, np.log1p(-0.5 * np.exp(np.minimum(x, 0.0))))
+    def on_lattice(x: Floats) -> Floats:
+        steps, share = np.ceil(x / step - 1e-9), 1.0 / (1.0 + math.exp(-ratio))
+        upper_tail = math.log(share) - ratio * steps
+        return np.where(steps >= 1, upper_tail, np.log1p(-share * np.exp(-ratio * (1 - np.minimum(steps, 0.0)))))
 
-
-def _log_lattice(steps: Floats, ratio: float) -> Floats:
-    """The same for P(x) proportional to exp(-ratio |x|) on the integers."""
-    share = 1.0 / (1.0 + math.exp(-ratio))
-    upper_tail = math.log(share) - ratio * steps
-    return np.where(steps >= 1, upper_tail, np.log1p(-share * np.exp(-ratio * (1 - np.minimum(steps, 0.0)))))
+    return on_lattice if step else continuous

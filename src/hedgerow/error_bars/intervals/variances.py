@@ -10,7 +10,7 @@ squared distances from the mean is a norm, so inside the box it changes by at mo
 
 import numpy as np
 
-from hedgerow.error_bars.intervals.bounds import Floats
+from hedgerow.error_bars.intervals.interval import Floats
 from hedgerow.special import chdtri, chndtr, ndtri
 
 SECANTS, TOLERANCE = 4, 1e-9

@@ -25,11 +25,9 @@ from hedgerow.error_bars.intervals import (
     normal_quotient_bounds,
     quotient_bounds,
 )
-from hedgerow.error_bars.intervals.bounds import Flags, Floats
-from hedgerow.error_bars.intervals.interval import EXACT, Status
-from hedgerow.error_bars.propagation.frame import Frame
+from hedgerow.error_bars.intervals.interval import EXACT, Flags, Floats, Status
 from hedgerow.error_bars.propagation.known_ranges import quotient_range
-from hedgerow.error_bars.provenance.origins import Cell
+from hedgerow.error_bars.provenance.origins import Cell, Frame
 from hedgerow.late import csr_array
 from hedgerow.release import Estimator
 
@@ -304,33 +302,28 @@ class Quotient:
         return self.denominator.equals(other.denominator)
 
     def bounds(self, releases: Releases, beta: float) -> Bounds:
-        """The interval of each row, from the noises in that row."""
+        """The interval of each row, from the noises in that row, extended to the number that is shown.
+
+        Where all noise is normal it is Fieller's. The shown number is the noisy quotient cut to its support.
+        """
         top, bottom = self.numerator, self.denominator
         if bottom is None:
             return top.bounds(releases, beta).within(*self.support)
         noises = abs(top.matrix) + abs(bottom.matrix)
         laplaces = np.asarray(noises @ (~releases.is_normal).astype(float)) > 0
         result, normal = _Assembled(len(top.values)), np.flatnonzero(~laplaces)
-        result.put(normal, _normal_bounds(top.at(normal), bottom.at(normal), self.support, releases, beta))
+        n, d = top.at(normal), bottom.at(normal)
+        covariances = n.covariance(n, releases), d.covariance(d, releases), n.covariance(d, releases)
+        noisy = np.nan_to_num(n.values), np.nan_to_num(d.values)
+        result.put(normal, normal_quotient_bounds(*noisy, covariances, beta, self.support))
         for rows, counted in rows_alike(top.matrix, bottom.matrix, np.flatnonzero(laplaces), releases):
             terms = [(a, b, noise) for a, b, noise, count in counted for _ in range(count)]
             values = np.nan_to_num(top.values[rows]), np.nan_to_num(bottom.values[rows])
             result.put(rows, quotient_bounds(*values, terms, beta, self.support))
-        return _with_estimate(result.bounds(), top.values, bottom.values, self.support)
-
-
-def _with_estimate(bounds: Bounds, top: Floats, bottom: Floats, support: Support) -> Bounds:
-    """The bounds, extended to the shown number: the noisy quotient cut to its support."""
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        shown = np.clip(top / bottom, *support)
-    return Bounds(np.fmin(bounds.lower, shown), np.fmax(bounds.upper, shown), bounds.statuses)
-
-
-def _normal_bounds(top: LinearForm, bottom: LinearForm, support: Support, releases: Releases, beta: float) -> Bounds:
-    """Fieller's interval of each row."""
-    values = np.nan_to_num(top.values), np.nan_to_num(bottom.values)
-    own = top.covariance(top, releases), bottom.covariance(bottom, releases)
-    return normal_quotient_bounds(*values, (*own, top.covariance(bottom, releases)), beta, support)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            shown = np.clip(top.values / bottom.values, *self.support)
+        own = result.bounds()
+        return Bounds(np.fmin(own.lower, shown), np.fmax(own.upper, shown), own.statuses)
 
 
 class _Assembled:

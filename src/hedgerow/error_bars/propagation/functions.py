@@ -19,13 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hedgerow.distributions import Gaussian
-from hedgerow.error_bars.intervals import Bounds, arithmetic, conditions, half_width
-from hedgerow.error_bars.intervals.bounds import Floats
-from hedgerow.error_bars.intervals.interval import CONSERVATIVE, IntervalKind, Reason, Status
-from hedgerow.error_bars.intervals.pivots import pivot_reach
+from hedgerow.error_bars.intervals import Bounds, arithmetic, half_width
+from hedgerow.error_bars.intervals.interval import CONSERVATIVE, Floats, IntervalKind, Reason, Status
+from hedgerow.error_bars.intervals.quotients import pivot_reach
 from hedgerow.error_bars.propagation.forms import LinearForm, Releases, inverse, rows_alike
-from hedgerow.error_bars.propagation.frame import Frame
-from hedgerow.error_bars.provenance.origins import Applied, Known, Origin
+from hedgerow.error_bars.provenance.origins import Applied, Frame, Known, Origin
 
 NO_RULE = Status(IntervalKind.NONE, Reason.NO_RULE, "unbounded: no rule gives an interval for this expression")
 
@@ -97,28 +95,28 @@ class Evaluation:
         if isinstance(origin, Applied) and origin.function == "case":
             verdicts = [self.verdict(condition) for condition in origin.arguments[:-1:2]]
             branches = [self.bounds(value) for value in (*origin.arguments[1:-1:2], origin.arguments[-1])]
-            return Bounds.of(*conditions.chosen(verdicts, branches))
+            return Bounds.of(*arithmetic.chosen(verdicts, branches))
         if isinstance(origin, Applied) and origin.function in RULES:
             return RULES[origin.function](*(self.bounds(argument) for argument in origin.arguments))
         return unbounded(self.frame.rows)
 
-    def verdict(self, origin: Origin) -> conditions.Verdict:
+    def verdict(self, origin: Origin) -> arithmetic.Verdict:
         """Decide a condition where the intervals of its numbers allow it."""
         if isinstance(origin, Known) and self.frame.has(origin.value):
             values = self.frame.numbers(origin.value)
-            return conditions.Verdict(values == 1, values == 0, np.isnan(values))
+            return arithmetic.Verdict(values == 1, values == 0, np.isnan(values))
         if not isinstance(origin, Applied):
-            return conditions.undecided(self.frame.rows)
+            return arithmetic.undecided(self.frame.rows)
         if origin.function == "not":
             return self.verdict(origin.arguments[0]).inverted()
         if origin.function in {"and", "or"}:
-            join = conditions.both if origin.function == "and" else conditions.either
+            join = arithmetic.both if origin.function == "and" else arithmetic.either
             return join(*(self.verdict(argument) for argument in origin.arguments))
-        if origin.function not in conditions.COMPARISONS:
-            return conditions.undecided(self.frame.rows)
+        if origin.function not in arithmetic.COMPARISONS:
+            return arithmetic.undecided(self.frame.rows)
         left, right = (self.bounds(argument) for argument in origin.arguments)
         missing = ~not_null(left) | ~not_null(right) | np.isnan(left.lower) | np.isnan(right.lower)
-        return conditions.compared(origin.function, left, right, missing)
+        return arithmetic.compared(origin.function, left, right, missing)
 
 
 def not_null(bounds: Bounds) -> NDArray[np.bool_]:

@@ -23,7 +23,7 @@ from itertools import product
 import numpy as np
 
 from hedgerow.aggregates import Kind
-from hedgerow.error_bars.intervals.bounds import Floats
+from hedgerow.error_bars.intervals.interval import Floats
 from hedgerow.expressions.facts import range_of
 from hedgerow.expressions.nodes import Expr
 from hedgerow.privacy.kinds import not_true
@@ -55,7 +55,10 @@ def quotient_range(plan: PrivatePlan, pairs: Pairs) -> Range:
     amounts = _extreme_rows(list(forms))
     if amounts is None:
         return UNKNOWN
-    known = np.array([_coefficients(terms, plan) for terms in forms.values()])
+    known = np.zeros((len(forms), len(plan.noisy_sums)))
+    for coefficients, terms in zip(known, forms.values(), strict=True):
+        for index, coefficient in terms:
+            coefficients[index] += coefficient
     lowest, highest = np.inf, -np.inf
     for pair in pairs:
         numerator, denominator = (_in_quantities(form, known) for form in pair)
@@ -87,13 +90,6 @@ def _quantities(plan: PrivatePlan) -> dict[_Quantity, Terms]:
     return forms
 
 
-def _coefficients(terms: Terms, plan: PrivatePlan) -> Floats:
-    coefficients = np.zeros(len(plan.noisy_sums))
-    for index, coefficient in terms:
-        coefficients[index] += coefficient
-    return coefficients
-
-
 def _in_quantities(form: Floats, known: Floats) -> Floats | None:
     """A linear form of noisy sums as one of counts and sums; None if it is none."""
     factors: Floats = np.asarray(np.linalg.lstsq(known.T, form, rcond=None)[0], dtype=float)
@@ -117,21 +113,17 @@ def _extreme_rows(quantities: list[_Quantity]) -> Floats | None:
     values = list(dict.fromkeys(one.value for one in quantities if one.value is not None))
     if not quantities or len(supports) + len(values) > MAXIMUM_CHOICES:
         return None
+    ranges = [(float(range_of(value).lower), float(range_of(value).upper)) for value in values]
     rows = []
     for flags in product((False, True), repeat=len(supports)):
         counts = dict(zip(supports, flags, strict=True))
         if not _is_possible(counts):
             continue
-        for ends in product(*(_ends(value) for value in values)):
+        for ends in product(*ranges):
             numbers = dict(zip(values, ends, strict=True))
             rows.append([_amount(one, counts, numbers) for one in quantities])
     people = [float(one.support is None) for one in quantities]
     return np.array([*rows, people] if any(people) else rows)
-
-
-def _ends(value: Expr) -> tuple[float, float]:
-    bounds = range_of(value)
-    return float(bounds.lower), float(bounds.upper)
 
 
 def _amount(one: _Quantity, counts: dict[Support, bool], numbers: dict[Expr, float]) -> float:

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from hedgerow.error_bars.intervals.interval import CONSERVATIVE, MAKES_NULL, Interval, Reason, Status
 from hedgerow.error_bars.propagation.forms import Releases
-from hedgerow.error_bars.propagation.frame import Frame
 from hedgerow.error_bars.propagation.propagate import MOST_ELEMENTS
-from hedgerow.error_bars.provenance.origins import Applied, Cell, Gathered, Known, Origin, Ranked, Untraced
+from hedgerow.error_bars.provenance.origins import Applied, Cell, Frame, Gathered, Known, Origin, Ranked, Untraced
 from hedgerow.release.held_back import NULL, UNTRACED, held_back, no_row, stands_in
 
 Bars = list[dict[str, Interval]]

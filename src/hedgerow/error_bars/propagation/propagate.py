@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from hedgerow.compiled import ROW
 from hedgerow.error_bars.intervals import Bounds
-from hedgerow.error_bars.intervals.bounds import Flags, Floats
-from hedgerow.error_bars.intervals.interval import CONSERVATIVE, EXACT, IntervalKind, Reason, Status
+from hedgerow.error_bars.intervals.interval import CONSERVATIVE, EXACT, Flags, Floats, IntervalKind, Reason, Status
 from hedgerow.error_bars.intervals.variances import box_squares_range, squares_range
 from hedgerow.error_bars.propagation.forms import (
     EVERYWHERE,
@@ -26,10 +25,9 @@ from hedgerow.error_bars.propagation.forms import (
     Releases,
     inverse,
 )
-from hedgerow.error_bars.propagation.frame import Frame
 from hedgerow.error_bars.propagation.functions import NO_RULE, Evaluation, not_null, product_bounds, unbounded
 from hedgerow.error_bars.propagation.sums_of_quotients import sum_of_quotients
-from hedgerow.error_bars.provenance.origins import Applied, Cell, Gathered, Known, Origin, Ranked, row_origin
+from hedgerow.error_bars.provenance.origins import Applied, Cell, Frame, Gathered, Known, Origin, Ranked, row_origin
 from hedgerow.expressions.nodes import Column, Expr, Nested, walk
 from hedgerow.late import csr_array
 from hedgerow.release import Estimator, Population

@@ -22,8 +22,7 @@ from hedgerow.compile import columns_used, quantiles_text
 from hedgerow.compiled import DRAW, DRAWS, RELEASED
 from hedgerow.dialects import DUCKDB
 from hedgerow.distributions import Gaussian, Noise
-from hedgerow.error_bars.intervals.bounds import Floats
-from hedgerow.error_bars.intervals.interval import Interval, IntervalKind, Reason, Status
+from hedgerow.error_bars.intervals.interval import Floats, Interval, IntervalKind, Reason, Status
 from hedgerow.error_bars.propagation.forms import Releases
 from hedgerow.error_bars.provenance.columns import noisy_columns
 from hedgerow.errors import BackendError
@@ -173,11 +172,9 @@ def _fresh(
 def _drawn(noise: Noise, count: int, random: "np.random.Generator") -> Floats:
     if isinstance(noise, Gaussian):
         return np.asarray(random.standard_normal(count, dtype=np.float32) * noise.sigma)
-    return np.asarray(random.standard_exponential(count, dtype=np.float32) * _signs(count, random) * noise.scale)
-
-
-def _signs(count: int, random: "np.random.Generator") -> NDArray[np.int8]:
-    return np.asarray(random.integers(0, 2, count, dtype=np.int8) * np.int8(2) - np.int8(1))
+    sizes = random.standard_exponential(count, dtype=np.float32)
+    signs = random.integers(0, 2, count, dtype=np.int8) * np.int8(2) - np.int8(1)
+    return np.asarray(sizes * signs * noise.scale)
 
 
 def read_draws(

@@ -24,8 +24,7 @@ import math
 import numpy as np
 
 from hedgerow.error_bars.intervals import Bounds
-from hedgerow.error_bars.intervals.bounds import Flags, Floats
-from hedgerow.error_bars.intervals.interval import CONSERVATIVE
+from hedgerow.error_bars.intervals.interval import CONSERVATIVE, Flags, Floats
 from hedgerow.error_bars.intervals.inversion import Sums
 from hedgerow.error_bars.intervals.noise_sums import growing_half_width
 from hedgerow.error_bars.propagation.forms import Indices, Quotient, Releases

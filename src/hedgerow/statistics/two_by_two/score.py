@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hedgerow.arguments import Floats
 from hedgerow.error_bars.intervals import Bounds
-from hedgerow.error_bars.intervals.bounds import OUTSIDE, ZERO_DENOMINATOR
+from hedgerow.error_bars.intervals.interval import OUTSIDE, ZERO_DENOMINATOR
 from hedgerow.special import erfcx, ndtr
 from hedgerow.statistics.two_by_two.arms import Arm
 from hedgerow.statistics.two_by_two.curves import FARTHEST, Curve

@@ -16,8 +16,7 @@ import numpy as np
 from hedgerow.arguments import Floats
 from hedgerow.distributions import Gaussian, Noise
 from hedgerow.error_bars.intervals import Bounds, normal_quotient_bounds
-from hedgerow.error_bars.intervals.bounds import ZERO_DENOMINATOR
-from hedgerow.error_bars.intervals.interval import Reason, Status
+from hedgerow.error_bars.intervals.interval import ZERO_DENOMINATOR, Reason, Status
 from hedgerow.error_bars.intervals.quotients import fieller_hull
 from hedgerow.special import ndtr, ndtri
 from hedgerow.statistics.two_by_two.arms import Arm
