@@ -6,7 +6,7 @@ import pytest
 import hedgerow as hr
 from hedgerow.answer import NoteKind
 from hedgerow.compile import program
-from hedgerow.plan.cutting import rows_kept
+from hedgerow.plan.join_limits import rows_kept
 
 from ..internals import plan_of, price_of, session_of
 from .conftest import HEAVY

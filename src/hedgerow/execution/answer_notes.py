@@ -19,7 +19,7 @@ from hedgerow.execution.request import ErrorTarget
 from hedgerow.expressions.facts import range_of
 from hedgerow.expressions.nodes import Column, ColumnId, Expr, Window, describe, written
 from hedgerow.expressions.ranges import EVERYTHING
-from hedgerow.plan.cutting import rows_kept
+from hedgerow.plan.join_limits import rows_kept
 from hedgerow.plan.nodes import AggregateCall, Derived, Grouped, LogicalPlan, Release, Released, Select, inside, rewrite
 from hedgerow.privacy.bounding import person_weights
 from hedgerow.privacy.distinct import FEW_VALUES, domain_size

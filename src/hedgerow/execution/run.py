@@ -51,6 +51,15 @@ from hedgerow.schema import SchemaTable
 STRAYS = "hedgerow_strays"
 
 
+ORDINARY = "ordinary"
+
+Sealed = Any
+"""An exact table: it passes through here, and only `release` opens it."""
+
+PLACEHOLDER = nonce()
+"""Nonce of statements that are kept. Nobody can guess it, so no constant of a statement contains it."""
+
+
 def keeps_facts(backend: Backend, release: Release) -> bool:
     """Return True if a backend can know that the rows of the tables of a release did not change. It reads no row."""
     return hasattr(backend, "keeps_facts") and backend.keeps_facts({scan.table for scan in scans_of(release)})
@@ -92,9 +101,6 @@ def _run_optimistic(query: Query, snapshot: Any) -> Any:  # noqa: ANN401 - an ex
     return snapshot.run(query) if exact is None else exact
 
 
-ORDINARY = "ordinary"
-
-
 def _run_beside_owners(shortcut: Shortcut, form: str, snapshot: Any, state: Hashable) -> Any:  # noqa: ANN401 - likewise
     """Run a form that reads the owner column in place of the path; None if there is none, or it cannot be used."""
     owned = shortcut.owned
@@ -130,10 +136,6 @@ def _cheapest(shortcut: Shortcut, snapshot: Any, state: Hashable) -> str | None:
     return kind if keys is None or keys > MOST_CODES else f"{kind}_coded"
 
 
-Sealed = Any
-"""An exact table: it passes through here, and only `release` opens it."""
-
-
 def compile_steps(statement: PrivateStatement, backend: Backend) -> list[Program]:
     """Compile the SQL of all releases, each under a fresh nonce."""
     programs = [
@@ -146,10 +148,6 @@ def compile_steps(statement: PrivateStatement, backend: Backend) -> list[Program
         for part in statement.parts
     ]
     return [_under(nonce(), compiled) for compiled in programs]
-
-
-PLACEHOLDER = nonce()
-"""Nonce of statements that are kept. Nobody can guess it, so no constant of a statement contains it."""
 
 
 @once_per_plan

@@ -28,8 +28,7 @@ from hedgerow.plan.aggregate_calls import (
 from hedgerow.plan.context import Context
 from hedgerow.plan.handlers import Binder, unsupported
 from hedgerow.plan.nodes import AggregateCall, Named
-from hedgerow.plan.ownership import is_owner
-from hedgerow.plan.rows import Ownership
+from hedgerow.plan.ownership import Ownership, is_owner
 from hedgerow.plan.scalar import ScalarBinder
 from hedgerow.plan.scope import RowScope, Special, clip
 from hedgerow.plan.syntax import AGGREGATES, function_hint, function_name, function_remedy, span_of, text_of
@@ -92,10 +91,11 @@ class AggregatedScope:
         bound = self._scope.column(node)
         if all(column in {c.id for c in self._scope.outer} for column in columns_of(bound)):
             return bound
+        example = f"AVG({node.name})" if bound.type.is_numeric else f"COUNT(DISTINCT {node.name})"
         raise UnsupportedSQLError(
             f"Column {node.name!r} is neither grouped by nor inside an aggregate, so it would show single rows.",
             code="raw-column",
-            hint=f"Add {node.name} to GROUP BY, or aggregate it, for instance {_example(bound, node.name)}.",
+            hint=f"Add {node.name} to GROUP BY, or aggregate it, for instance {example}.",
             span=span_of(node),
             remedy=grouped_by(span_of(node), node.sql()),
         )
@@ -324,10 +324,6 @@ def unit_shown(owner: Expr, node: exp.Expr) -> UnsupportedSQLError:
         hint="COUNT(DISTINCT unit) counts them.",
         span=span_of(node),
     )
-
-
-def _example(column: Expr, name: str) -> str:
-    return f"AVG({name})" if column.type.is_numeric else f"COUNT(DISTINCT {name})"
 
 
 def _bounded(arguments: Sequence[Expr]) -> str:

@@ -27,9 +27,8 @@ from hedgerow.plan.nodes import (
     releases_of,
     renamed,
 )
-from hedgerow.plan.ownership import LARGEST_SIZE, owner_column
+from hedgerow.plan.ownership import LARGEST_SIZE, Ownership, Privacy, Table, owner_column, within_size
 from hedgerow.plan.relations import constants, derived
-from hedgerow.plan.rows import Ownership, Privacy, Table, within_size
 from hedgerow.plan.scalar import ScalarBinder
 from hedgerow.plan.scope import RowScope
 from hedgerow.plan.select import bind_select
@@ -100,9 +99,11 @@ def _private_union(node: exp.SetOperation, left: Table, right: Table, context: C
         Named(c.name, replace(c, table=alias, name=OWNER if i in at else c.name)) for i, c in enumerate(columns)
     )
     query = Select(Derived(SetOperation("UNION", every, one, other), alias), (), (*shown, Named(OWNER, owner)))
-    ownership = Ownership(
-        owner, _sum(left.ownership.limits, right.ownership.limits), frozenset(), Facts((), (), frozenset({alias}))
-    )
+    ours, theirs = left.ownership.limits, right.ownership.limits  # a unit counts in both, so the limits add up
+    rows = None if ours.max_rows is None or theirs.max_rows is None else ours.max_rows + theirs.max_rows
+    size = min(ours.size + theirs.size, LARGEST_SIZE)
+    limits = ContributionLimits(rows, None, None, size, one_row=False, inferred=True)
+    ownership = Ownership(owner, limits, frozenset(), Facts((), (), frozenset({alias})))
     return Table(query, Privacy.OWNED, left.names, columns, ownership, at)
 
 
@@ -147,12 +148,6 @@ def _columns(left: Select, right: Select) -> tuple[Column, ...]:
         )
         for i, (a, b) in enumerate(pairs)
     )
-
-
-def _sum(left: ContributionLimits, right: ContributionLimits) -> ContributionLimits:
-    """Return the sum of the limits of both sides: a unit counts in both."""
-    rows = None if left.max_rows is None or right.max_rows is None else left.max_rows + right.max_rows
-    return ContributionLimits(rows, None, None, min(left.size + right.size, LARGEST_SIZE), one_row=False, inferred=True)
 
 
 MAX_NESTING = 40

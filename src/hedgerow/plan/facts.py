@@ -151,27 +151,28 @@ class Classes:
         self._parent = {}
         active = [e for e in self.facts.equalities if all(guard & self._present for guard in e.guards)]
         for equality in active:
-            self._union(equality.left, equality.right)
-        known = {self._root(side) for e in active if e.strict for side in (e.left, e.right)}
-        self._known = known
-        self._find_present(active, known)
+            one, other = self._root(equality.left), self._root(equality.right)
+            self._parent.setdefault(one, one)
+            self._parent.setdefault(other, other)
+            if one != other:
+                self._parent[one] = other
+        self._known = {self._root(side) for e in active if e.strict for side in (e.left, e.right)}
+        for side in (side for e in active for side in (e.left, e.right)):
+            if isinstance(side, tuple) and side[0] == COLUMN and self._root(side) in self._known:
+                self._present.add(str(side[1]))
         rows = self.facts.rows
         for index, (left, table) in enumerate(rows):
-            for right, other in rows[index + 1 :]:
-                if table == other and not self.one_row(left, right) and self._agree(left, right, table, known):
+            for right, same in rows[index + 1 :]:
+                if table == same and not self.one_row(left, right) and self._agree(left, right, table):
                     self._same_row[self._alias(right)] = self._alias(left)
         return before != (len(self._present), len(self._same_row), len(self._parent))
 
-    def _find_present(self, active: Iterable[Equality], known: set[Term]) -> None:
-        for equality in active:
-            for side in (equality.left, equality.right):
-                if isinstance(side, tuple) and side[0] == COLUMN and self._root(side) in known:
-                    self._present.add(str(side[1]))
+    def _agree(self, left: str, right: str, table: str) -> bool:
+        """Return True if two aliases of a table are known to agree on columns that identify its rows."""
 
-    def _agree(self, left: str, right: str, table: str, known: set[Term]) -> bool:
         def equal(part: tuple[str, ...]) -> bool:
             root = self._root(key_term(left, part))
-            return root == self._root(key_term(right, part)) and root in known
+            return root == self._root(key_term(right, part)) and root in self._known
 
         return any(all(equal(part) for part in key) for key in self.identifying.get(table, ()))
 
@@ -180,21 +181,11 @@ class Classes:
             alias = self._same_row[alias]
         return alias
 
-    def _plain(self, item: Term) -> Term:
-        return _moved(item, self._alias)
-
     def _root(self, item: Term) -> Term:
-        root = self._plain(item)
+        root = _moved(item, self._alias)
         while self._parent.get(root, root) != root:
             root = self._parent[root]
         return root
-
-    def _union(self, left: Term, right: Term) -> None:
-        one, other = self._root(left), self._root(right)
-        self._parent.setdefault(one, one)
-        self._parent.setdefault(other, other)
-        if one != other:
-            self._parent[one] = other
 
 
 def shown_as(alias: str, columns: Iterable[tuple[str, Expr]]) -> list[Equality]:

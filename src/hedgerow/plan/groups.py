@@ -31,8 +31,16 @@ from hedgerow.plan.nodes import (
     Select,
     canonical,
 )
-from hedgerow.plan.ownership import determines_owner, in_fixed, is_owner, is_settled, one_row_each, owner_column
-from hedgerow.plan.rows import Ownership, Privacy
+from hedgerow.plan.ownership import (
+    Ownership,
+    Privacy,
+    determines_owner,
+    in_fixed,
+    is_owner,
+    is_settled,
+    one_row_each,
+    owner_column,
+)
 from hedgerow.plan.scalar import ScalarBinder
 from hedgerow.plan.scope import RowScope
 from hedgerow.plan.syntax import span_of, text_of
@@ -119,7 +127,10 @@ class GroupBinder:
         keys = list(dict.fromkeys(key for group in bound for key in group if _varies(key)))
         indexes = tuple(tuple(sorted({keys.index(key) for key in group if _varies(key)})) for group in bound)
         named = tuple(Named(f"k{i}", key) for i, key in enumerate(keys))
-        mode = self._mode(keys)
+        mode = Mode.EXACT
+        if self._below.ownership is not None:
+            of_one = determines_owner(keys, self._below.ownership, self._context)
+            mode = Mode.PERSON if of_one else Mode.RELEASE
         if mode is Mode.RELEASE:
             self._check_release(sets)
         whole = len(indexes) == 1
@@ -150,11 +161,6 @@ class GroupBinder:
             return self._person(source, groups, calls, having, groups.ownership)
         grouped = Grouped(source, self._below.where, groups.keys, calls, groups.alias, groups.sets)
         return Relation(grouped, having, None, self._below.privacy)
-
-    def _mode(self, keys: Sequence[Expr]) -> Mode:
-        if self._below.ownership is None:
-            return Mode.EXACT
-        return Mode.PERSON if determines_owner(keys, self._below.ownership, self._context) else Mode.RELEASE
 
     def _key(self, node: exp.Expr) -> Expr:
         if node.find(exp.Window) is not None:

@@ -20,8 +20,7 @@ from hedgerow.plan.context import Context
 from hedgerow.plan.facts import COLUMN, Equality, term
 from hedgerow.plan.handlers import Binder
 from hedgerow.plan.nodes import Derived, Named, Query, Select
-from hedgerow.plan.ownership import owner_column, same_owner
-from hedgerow.plan.rows import Ownership, Privacy, Table, within_size
+from hedgerow.plan.ownership import Ownership, Privacy, Table, owner_column, same_owner, within_size
 from hedgerow.plan.scope import Scope
 from hedgerow.plan.syntax import span_of
 from hedgerow.plan.tables import whole

@@ -221,7 +221,9 @@ class ScalarBinder:
         if kind in WHOLE_OR_FLOAT:
             return self._whole_or_float(node, [self.bind(n) for n in self._arguments(node, WHOLE_OR_FLOAT[kind][1])])
         if kind in PLAIN:
-            return self._plain(*PLAIN[kind], node)
+            name, names = PLAIN[kind]
+            bound = [self.boolean(n, "NOT") if name == "not" else self.bind(n) for n in self._arguments(node, names)]
+            return coerce.call(name, bound, span_of(node))
         raise unsupported(node)
 
     def boolean(self, node: exp.Expr, clause: str) -> Expr:
@@ -280,12 +282,6 @@ class ScalarBinder:
         if nodes is None:
             raise unsupported(node)
         return nodes
-
-    def _plain(self, name: str, names: tuple[str, ...], node: exp.Expr) -> Expr:
-        nodes = self._arguments(node, names)
-        if name == "not":
-            return coerce.call(name, [self.boolean(node.this, "NOT")], span_of(node))
-        return coerce.call(name, [self.bind(n) for n in nodes], span_of(node))
 
     def _sum(self, node: exp.Add | exp.Sub) -> Expr:
         """A sum or difference: of dates and intervals, or of numbers."""

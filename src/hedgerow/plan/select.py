@@ -14,12 +14,21 @@ from hedgerow.plan.clauses import Shown, check_clauses, semi_joins_as_conditions
 from hedgerow.plan.context import Context
 from hedgerow.plan.facts import Equality, Facts, term
 from hedgerow.plan.groups import GroupBinder, Relation, is_grouped
-from hedgerow.plan.joins import Joiner
 from hedgerow.plan.nested import Around, Nester, Specials, has_nested
 from hedgerow.plan.nodes import Derived, From, Join, Named, Select, rewrite
-from hedgerow.plan.ownership import determines_owner, exactly, one_row_each, same_owner, settle
-from hedgerow.plan.relations import FromBinder
-from hedgerow.plan.rows import JoinedRows, Ownership, Privacy, Table, within_size
+from hedgerow.plan.ownership import (
+    JoinedRows,
+    Ownership,
+    Privacy,
+    Table,
+    determines_owner,
+    exactly,
+    one_row_each,
+    same_owner,
+    settle,
+    within_size,
+)
+from hedgerow.plan.relations import FromBinder, Joiner
 from hedgerow.plan.scalar import ScalarBinder
 from hedgerow.plan.scope import RowScope, Scope
 from hedgerow.plan.sources import without_detours

@@ -17,8 +17,7 @@ from hedgerow.plan.clauses import check_clauses
 from hedgerow.plan.context import Bounds, Context, as_read, imposed, zone_of
 from hedgerow.plan.facts import Classes, Facts, conjuncts, equalities, equality_of, term
 from hedgerow.plan.nodes import ContributionLimits, From, Join, Scan, renamed, rewrite
-from hedgerow.plan.ownership import all_of, same_owner
-from hedgerow.plan.rows import JoinedRows, Ownership, Privacy, PrivateSource
+from hedgerow.plan.ownership import JoinedRows, Ownership, Privacy, PrivateSource, all_of, same_owner
 from hedgerow.plan.scope import Item
 from hedgerow.plan.syntax import probably_meant, span_of, table_hint, text_of
 from hedgerow.plan.time_functions import read_instant
@@ -254,16 +253,13 @@ def without_detours(
     for private in rows.private_sources:
         instead = _stand_ins(private, source, ownership, context)
         for alias, _ in reversed(private.path):
-            if alias not in instead or (_names(owner, alias) and not _always(source, private)):
+            owned = {table for table, _ in columns_of(owner)}
+            if alias not in instead or (alias in owned and not _always(source, private)):
                 break
             source = _replaced(source, alias, instead[alias])
             owner, conditions = renamed((owner, conditions), {alias: instead[alias]})
     kept = tuple(condition for condition in conditions if not _is_same(condition, owner))
     return _tidy(source, owner), replace(ownership, owner=owner), kept
-
-
-def _names(owner: Expr, alias: str) -> bool:
-    return any(table == alias for table, _ in columns_of(owner))
 
 
 def _always(source: From, private: PrivateSource) -> bool:

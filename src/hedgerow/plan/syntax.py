@@ -290,13 +290,9 @@ def _alias_hint(node: exp.Column) -> str | None:
     if named is None:
         return None
     if named.find(exp.AggFunc) is not None:
-        return f"{node.name} is computed from groups, after WHERE: write HAVING {text_of(_condition(node))}."
+        condition = node.parent if isinstance(node.parent, exp.Predicate) else node
+        return f"{node.name} is computed from groups, after WHERE: write HAVING {text_of(condition)}."
     return f"WHERE does not know the names that SELECT gives: write {text_of(named.unalias())} in place of {node.name}."
-
-
-def _condition(node: exp.Expr) -> exp.Expr:
-    parent = node.parent
-    return parent if isinstance(parent, exp.Predicate) else node
 
 
 def _is_compared(node: exp.Expr) -> bool:

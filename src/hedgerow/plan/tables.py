@@ -12,8 +12,7 @@ from hedgerow.expressions.nodes import Call, Column, Expr
 from hedgerow.plan.context import Context
 from hedgerow.plan.facts import Facts, shown_as
 from hedgerow.plan.nodes import From, Named, Query, Select
-from hedgerow.plan.ownership import is_owner
-from hedgerow.plan.rows import Ownership, Privacy, Table
+from hedgerow.plan.ownership import Ownership, Privacy, Table, is_owner
 from hedgerow.plan.syntax import span_of
 
 MAX_QUERIES = 100
@@ -33,7 +32,8 @@ class Environment:
         """Return the environment with the queries of a WITH clause; each sees those before it and is bound once."""
         if with_ is None:
             return self
-        if with_.args.get("recursive") and any(_names_itself(cte) for cte in with_.expressions):
+        named = [(cte.alias, table.name) for cte in with_.expressions for table in cte.this.find_all(exp.Table)]
+        if with_.args.get("recursive") and any(fold(own) == fold(read) for own, read in named):
             raise UnsupportedSQLError(
                 "A recursive query can use a row any number of times.",
                 code="recursive",
@@ -58,13 +58,10 @@ class Environment:
                     span=span_of(cte),
                 )
             seen.add(name)
-            here = Environment({**here.tables, name: _renamed(bind(cte.this, here), cte)})
+            columns = cte.args["alias"].args.get("columns") if cte.args.get("alias") else None
+            table = with_names(bind(cte.this, here), [identifier.name for identifier in columns or []], cte)
+            here = Environment({**here.tables, name: table})
         return here
-
-
-def _renamed(table: Table, cte: exp.CTE) -> Table:
-    columns = cte.args["alias"].args.get("columns") if cte.args.get("alias") else None
-    return with_names(table, [identifier.name for identifier in columns or []], cte)
 
 
 def with_names(table: Table, names: list[str], node: exp.Expr) -> Table:
@@ -79,10 +76,6 @@ def with_names(table: Table, names: list[str], node: exp.Expr) -> Table:
             span=span_of(node),
         )
     return replace(table, names=(*names, *table.names[len(names) :]))
-
-
-def _names_itself(cte: exp.CTE) -> bool:
-    return any(fold(table.name) == fold(cte.alias) for table in cte.this.find_all(exp.Table))
 
 
 OWNER = "o"

@@ -20,8 +20,7 @@ from hedgerow.plan import coerce
 from hedgerow.plan.aggregate_calls import arguments_of_summary, name_of, unwrap
 from hedgerow.plan.context import Context
 from hedgerow.plan.handlers import Binder
-from hedgerow.plan.ownership import determines_owner
-from hedgerow.plan.rows import Ownership
+from hedgerow.plan.ownership import Ownership, determines_owner
 from hedgerow.plan.syntax import span_of, text_of
 
 UNITS = frozenset({"ROWS", "RANGE", "GROUPS"})

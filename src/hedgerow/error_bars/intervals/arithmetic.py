@@ -22,6 +22,18 @@ OUTSIDE_DOMAIN = Status(
 )
 
 
+Flags = NDArray[np.bool_]
+
+COMPARISONS: Mapping[str, Callable[[Bounds, Bounds], tuple[Flags, Flags]]] = {
+    "less": lambda a, b: (a.upper < b.lower, a.lower >= b.upper),
+    "less_or_equal": lambda a, b: (a.upper <= b.lower, a.lower > b.upper),
+    "greater": lambda a, b: (a.lower > b.upper, a.upper <= b.lower),
+    "greater_or_equal": lambda a, b: (a.lower >= b.upper, a.upper < b.lower),
+    "equal": lambda a, b: ((a.lower == b.upper) & (a.upper == b.lower), (a.upper < b.lower) | (a.lower > b.upper)),
+    "unequal": lambda a, b: ((a.upper < b.lower) | (a.lower > b.upper), (a.lower == b.upper) & (a.upper == b.lower)),
+}
+
+
 def add(left: Bounds, right: Bounds) -> Bounds:
     """The sum."""
     return _joined(left, right, _total(left.lower, right.lower, -math.inf), _total(left.upper, right.upper, math.inf))
@@ -133,9 +145,6 @@ def _repeated(base: Floats, exponent: int) -> Floats:
     return result
 
 
-Flags = NDArray[np.bool_]
-
-
 @dataclass(frozen=True)
 class Verdict:
     """Flags of the rows in which a condition is certainly true, false or NULL; no row has more than one flag."""
@@ -152,16 +161,6 @@ class Verdict:
     def inverted(self) -> "Verdict":
         """NOT."""
         return Verdict(self.false, self.true, self.null)
-
-
-COMPARISONS: Mapping[str, Callable[[Bounds, Bounds], tuple[Flags, Flags]]] = {
-    "less": lambda a, b: (a.upper < b.lower, a.lower >= b.upper),
-    "less_or_equal": lambda a, b: (a.upper <= b.lower, a.lower > b.upper),
-    "greater": lambda a, b: (a.lower > b.upper, a.upper <= b.lower),
-    "greater_or_equal": lambda a, b: (a.lower >= b.upper, a.upper < b.lower),
-    "equal": lambda a, b: ((a.lower == b.upper) & (a.upper == b.lower), (a.upper < b.lower) | (a.lower > b.upper)),
-    "unequal": lambda a, b: ((a.upper < b.lower) | (a.lower > b.upper), (a.lower == b.upper) & (a.upper == b.lower)),
-}
 
 
 def undecided(rows: int) -> Verdict:

@@ -8,6 +8,10 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
+Floats = NDArray[np.float64]
+
+Flags = NDArray[np.bool_]
+
 
 class IntervalKind(StrEnum):
     """The promise of an interval, from the best to the worst."""
@@ -166,9 +170,6 @@ class Interval:
         """False where the reason is that there is no number: held back, NULL, or no such row."""
         return self.reason not in NO_NUMBER
 
-
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 OUTSIDE = Status(
     reason=Reason.OUTSIDE_RANGE,

@@ -47,6 +47,16 @@ FARTHEST = 1e100
 """Largest quotient that the search considers."""
 
 
+DIRECTIONS = 24
+
+RIDGE = 1e-9
+"""Part of the variance that is added to separate numerator and denominator where they have the same noise."""
+
+PRECISION = 1e-4
+
+CountedTerms = tuple[tuple[float, float, Noise, int], ...]
+
+
 def quotient_bounds(
     numerator: Floats, denominator: Floats, terms: QuotientTerms, beta: float, support: tuple[float, float]
 ) -> Bounds:
@@ -303,15 +313,6 @@ class LaplaceQuotient:
         with np.errstate(over="ignore"):
             quotient = np.where(zero, 0.0, self.numerator / np.where(zero, 1.0, self.denominator))
         return np.clip(quotient, -FARTHEST, FARTHEST)
-
-
-DIRECTIONS = 24
-RIDGE = 1e-9
-"""Part of the variance that is added to separate numerator and denominator where they have the same noise."""
-
-PRECISION = 1e-4
-
-CountedTerms = tuple[tuple[float, float, Noise, int], ...]
 
 
 def pivot_hull(

@@ -20,6 +20,8 @@ from hedgerow.expressions.nodes import Call, Column, Expr, Literal, Nested
 from hedgerow.expressions.types import Type
 from hedgerow.plan.nodes import Release
 
+ELEMENT = "element"
+
 
 @dataclass(frozen=True, slots=True)
 class Cell:
@@ -79,8 +81,6 @@ class Untraced:
 
 
 Origin = Cell | Known | Applied | Gathered | Ranked | Untraced
-
-ELEMENT = "element"
 
 
 def row_origin(expr: Expr, release: Release, index: int) -> Origin:
