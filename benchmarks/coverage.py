@@ -33,7 +33,6 @@ from hedgerow.privacy.bounding import Bounding
 from hedgerow.privacy.distinct import DistinctLevel, shares_of
 from hedgerow.privacy.ranks import gaussian_column, laplace_column
 from hedgerow.release import draw as release_draw
-from hedgerow.release import quantiles as release_quantiles
 from hedgerow.release import ranks as release_ranks
 from hedgerow.release.ranks import measure_column
 from hedgerow.statistics.moments import (
@@ -140,7 +139,7 @@ def numpy_samplers() -> Iterator[None]:
     with (
         patch.object(release_ranks, "draw_buckets", one_bucket),
         patch.object(release_draw, "sampler", integer_noise),
-        patch.object(release_quantiles, "uniform_below", lambda limits: random.integers(0, limits).tolist()),
+        patch.object(release_ranks, "uniform_below", lambda limits: random.integers(0, limits).tolist()),
     ):
         yield
 

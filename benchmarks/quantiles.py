@@ -20,8 +20,7 @@ from hedgerow.aggregates import Rank
 from hedgerow.noise.exponential import choose_many
 from hedgerow.privacy.bounding import Bounding
 from hedgerow.privacy.ranks import gaussian_column, laplace_column
-from hedgerow.release.quantiles import draw_buckets, draw_nested
-from hedgerow.release.ranks import measure_column
+from hedgerow.release.ranks import draw_buckets, draw_nested, measure_column
 from hedgerow.statistics.distinct_bounds import distinct_flow, simple_distinct
 from hedgerow.statistics.quantiles import (
     BUCKETS_OF_ONE_GROUP,

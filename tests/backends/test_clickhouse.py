@@ -22,7 +22,7 @@ from hedgerow.errors import BackendError, UnsupportedSQLError
 from hedgerow.expressions.nodes import Call, Column, Literal
 from hedgerow.expressions.types import Type
 from hedgerow.plan.nodes import Join, Scan
-from hedgerow.privacy.grid import Grid
+from hedgerow.privacy.precision import Grid
 
 session = pytest.importorskip("chdb.session", reason="NOT TESTED: chdb is not installed")
 clickhouse_connect = pytest.importorskip("clickhouse_connect", reason="NOT TESTED: clickhouse-connect is not installed")

@@ -12,7 +12,7 @@ from hedgerow.dialects import DUCKDB
 from hedgerow.expressions.nodes import Column
 from hedgerow.expressions.ranges import Range
 from hedgerow.expressions.types import Type
-from hedgerow.privacy.grid import Grid, centred, plain
+from hedgerow.privacy.precision import Grid, centred, plain
 
 WHOLE = {"TINYINT": 2**7, "SMALLINT": 2**15, "INTEGER": 2**31, "BIGINT": 2**63, "UINTEGER": 2**32}
 

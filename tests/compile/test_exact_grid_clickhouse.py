@@ -10,7 +10,7 @@ from hedgerow.dialects.clickhouse import CLICKHOUSE
 from hedgerow.expressions.nodes import Column
 from hedgerow.expressions.ranges import Range
 from hedgerow.expressions.types import Type
-from hedgerow.privacy.grid import Grid, centred, plain
+from hedgerow.privacy.precision import Grid, centred, plain
 
 session = pytest.importorskip("chdb.session", reason="NOT TESTED: chdb is not installed")
 

@@ -13,9 +13,8 @@ from hedgerow.expressions.types import Type
 from hedgerow.privacy.assemble import Assembly
 from hedgerow.privacy.bounding import Bounding
 from hedgerow.privacy.distinct import DistinctLevel, gaussian_distinct, laplace_distinct
-from hedgerow.privacy.grid import centred, plain
 from hedgerow.privacy.laplace import block
-from hedgerow.privacy.precision import Precision
+from hedgerow.privacy.precision import Precision, centred, plain
 from hedgerow.privacy.ranks import gaussian_column, laplace_column
 from hedgerow.privacy.statement_sums import StatementSums
 from hedgerow.privacy.sums import ExactSum, SumKind

@@ -332,7 +332,7 @@ FAULTS = (
     ),
     Fault(
         "reach-of-the-upper-end-only",
-        "privacy/grid.py",
+        "privacy/precision.py",
         "max(abs(self.low), abs(self.high))",
         "abs(self.high)",
         (PARTS,),

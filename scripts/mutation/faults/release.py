@@ -106,7 +106,7 @@ FAULTS = (
     ),
     Fault(
         "sums-for-limits-with-half-the-noise",
-        "release/quantiles.py",
+        "release/ranks.py",
         "noise.shift, noise.scale, mechanism)",
         "noise.shift, noise.scale / 2, mechanism)",
         ("statistics/quantiles/test_limits.py",),

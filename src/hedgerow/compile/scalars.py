@@ -24,7 +24,7 @@ from hedgerow.errors import InternalError
 from hedgerow.expressions.facts import may_be_nan
 from hedgerow.expressions.nodes import Call, Column, Expr, Literal
 from hedgerow.expressions.types import Type, decimal_size
-from hedgerow.privacy.grid import Grid
+from hedgerow.privacy.precision import Grid
 from hedgerow.privacy.ranks import Bucketing
 from hedgerow.privacy.sums import ExactSum, SumKind
 

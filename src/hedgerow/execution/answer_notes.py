@@ -26,7 +26,7 @@ from hedgerow.privacy.distinct import FEW_VALUES, domain_size
 from hedgerow.privacy.keys import KeyRule
 from hedgerow.privacy.plan import PrivatePlan, PrivateStatement
 from hedgerow.recently_used import once_per_plan
-from hedgerow.release.held_back import fewest_people, rounded
+from hedgerow.release.estimate import fewest_people, rounded
 
 FEW = 1_000
 """Number of rows of one person in one table that a person may well exceed."""

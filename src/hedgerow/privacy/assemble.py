@@ -13,7 +13,6 @@ from hedgerow.expressions.types import Type
 from hedgerow.privacy import gaussian, laplace
 from hedgerow.privacy.bounding import Bounding
 from hedgerow.privacy.distinct import Distinct, levels_of, shares_of
-from hedgerow.privacy.grid import Grid, centred, plain
 from hedgerow.privacy.joint import (
     MEANS,
     JointTerms,
@@ -27,7 +26,7 @@ from hedgerow.privacy.joint import (
 from hedgerow.privacy.known_means import COUNT_WEIGHT
 from hedgerow.privacy.levels import level_bounding
 from hedgerow.privacy.plan import Terms
-from hedgerow.privacy.precision import SUM_BITS, Precision
+from hedgerow.privacy.precision import SUM_BITS, Grid, Precision, centred, plain
 from hedgerow.privacy.ranks import Bucketing, CumulativeSums, Draw, RankedColumn, RankEvent, bucketing_of
 from hedgerow.privacy.statement_sums import Arms, Joint, StatementSums, Support
 from hedgerow.privacy.sums import ExactSum, NoisySum, SumKind

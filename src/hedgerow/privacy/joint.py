@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from hedgerow.aggregates import NeededSums
 from hedgerow.expressions.nodes import describe
-from hedgerow.privacy.grid import Grid
 from hedgerow.privacy.plan import SumForms, Terms
+from hedgerow.privacy.precision import Grid
 from hedgerow.privacy.statement_sums import Joint
 from hedgerow.privacy.sums import ExactSum, SumKind
 from hedgerow.statistics.moments import BERNSTEIN, BILINEAR, CORNERS, CORRELATION, lambda_family

@@ -18,8 +18,7 @@ from hedgerow.expressions.nodes import Expr
 from hedgerow.expressions.types import Type
 from hedgerow.privacy import gaussian, laplace
 from hedgerow.privacy.bounding import Bounding, counts_people, person_weights
-from hedgerow.privacy.grid import Grid, plain
-from hedgerow.privacy.precision import root_up
+from hedgerow.privacy.precision import Grid, plain, root_up
 from hedgerow.privacy.sums import NoisySum
 from hedgerow.statistics.quantiles import (
     BUCKETS,

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from hedgerow.distributions import Noise
 from hedgerow.expressions.nodes import Expr
-from hedgerow.privacy.grid import Grid
+from hedgerow.privacy.precision import Grid
 
 
 class SumKind(Enum):

@@ -55,7 +55,9 @@ def measure(exact_sums: ExactTable, selected: SelectedKeys, plan: PrivatePlan, r
     shown = np.flatnonzero(selected.shown)
     rows = _rows(exact_sums, selected)[shown]
     sums = (
-        [] if exact_sums is None else [_gather(exact_sums.exact_numbers(f"s{i}"), rows) for i in range(len(plan.sums))]
+        []
+        if exact_sums is None  # a group without a row gets the zero at the end
+        else [np.asarray(np.append(exact_sums.exact_numbers(f"s{i}"), 0)[rows]) for i in range(len(plan.sums))]
     )
     groups = np.arange(len(shown))
     noisy_sums = _measured(plan.noisy_sums, sums, selected, groups, plan)
@@ -91,11 +93,6 @@ def _rows(exact_sums: ExactTable, selected: SelectedKeys) -> NDArray[np.int64]:
     rows = np.full(len(selected.shown), -1)
     rows[exact_sums.exact_integers(KEY_INDEX).astype(np.int64)] = np.arange(len(exact_sums))
     return rows
-
-
-def _gather(column: Whole, rows: NDArray[np.int64]) -> Whole:
-    """Return the entries of `column` at `rows`, zero if a group has no row."""
-    return np.asarray(np.append(column, 0)[rows])
 
 
 def _noisy(noisy_sum: NoisySum, sums: list[Whole], cells: NDArray[np.int64], plan: PrivatePlan) -> Floats:

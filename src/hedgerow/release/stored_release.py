@@ -10,7 +10,7 @@ What is compared are noise scales and costs, never values (docs/explanation/priv
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, fields, replace
 from fractions import Fraction
 from typing import Any
@@ -20,7 +20,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from hedgerow.accounting.budget import Spending
-from hedgerow.aggregates import Kind
+from hedgerow.aggregates import Kind, Rank
 from hedgerow.distributions import Gaussian, Laplace, Noise
 from hedgerow.error_bars.intervals import half_width
 from hedgerow.expressions.nodes import Column, Expr, describe
@@ -29,6 +29,8 @@ from hedgerow.plan.nodes import AggregateCall, Named
 from hedgerow.privacy.distinct import Distinct, DistinctLevel
 from hedgerow.privacy.keys import KeyRule
 from hedgerow.privacy.plan import MarginalTable, PrivatePlan, PrivateStatement, SumForms, Terms
+from hedgerow.privacy.precision import Grid
+from hedgerow.privacy.ranks import Bucketing, Draw
 from hedgerow.privacy.statement_sums import needed_sums, support_of
 from hedgerow.privacy.sums import LevelSums, NoisySum, Selection
 from hedgerow.recently_used import once_per_plan
@@ -36,7 +38,7 @@ from hedgerow.release.coarser import coarser_table
 from hedgerow.release.estimate import Estimator
 from hedgerow.release.noisy_table import NoisyTable
 from hedgerow.release.ranks import RankColumn
-from hedgerow.release.stored_draws import describe_draws, read_draws
+from hedgerow.statistics.quantiles import Buckets, Reach
 
 FORMAT = 3
 HEADER = b"hedgerow"
@@ -337,13 +339,13 @@ def _describe(plan: PrivatePlan) -> dict[str, Any]:
         need.stored_name: {name.name: getattr(r, name.name) for name in fields(r)}
         for need, r in zip(needed_sums(plan.release), plan.sum_forms, strict=True)
     }
-    chosen = plan.selection
+    chosen, table = plan.selection, plan.marginal
     return {
         "format": FORMAT,
         "mechanism": plan.mechanism,
         "noise_cost": str(_noise_cost(plan)),
         "needs": needs,
-        "draws": describe_draws(plan),
+        "draws": [_describe_draw(draw, plan.bucketings[draw.bucketing]) for draw in plan.draws],
         "equal_noise": plan.equal_noise,
         "distinct": [
             [describe(count.value), *_noise_fields(count.noise), count.whole, count.flow] for count in plan.distinct
@@ -353,15 +355,11 @@ def _describe(plan: PrivatePlan) -> dict[str, Any]:
         ],
         "coordinates": _coordinates(plan.noisy_sums),
         "levels": [{"keys": level.keys, "coordinates": _coordinates(level.noisy_sums)} for level in plan.levels],
-        **({} if plan.marginal is None else {"marginal": _described(plan.marginal)}),
+        **({} if table is None else {"marginal": [table.sizes, table.variances, table.adds_up]}),
         "selection": None
         if chosen is None
         else {"noise": _noise_fields(chosen.noise), "threshold": str(chosen.threshold), "minimum": chosen.minimum},
     }
-
-
-def _described(table: MarginalTable) -> list[Any]:
-    return [table.sizes, table.variances, table.adds_up]
 
 
 def _coordinates(noisy_sums: Sequence[NoisySum]) -> list[dict[str, Any]]:
@@ -425,3 +423,37 @@ def _noisy(table: pa.Table, draws: int, plan: PrivatePlan) -> NoisyTable:
 
 def _floats(table: pa.Table, name: str) -> "np.ndarray[Any, np.dtype[np.float64]]":
     return np.asarray(table.column(name).to_numpy(), dtype=float)
+
+
+def read_draws(
+    kept: Sequence[Mapping[str, Any]], values: Mapping[int | None, Expr]
+) -> tuple[tuple[Draw, ...], tuple[Bucketing, ...]]:
+    """The draws, each with a bucketing of its own; `values` are those that a statement asks for, by draw."""
+    bucketings = tuple(_bucketing(one, values.get(index)) for index, one in enumerate(kept))
+    return tuple(_draw(one, index) for index, one in enumerate(kept)), bucketings
+
+
+def _describe_draw(draw: Draw, bucketing: Bucketing) -> dict[str, Any]:
+    return {
+        "named": describe(bucketing.value),
+        "quantile": str(draw.rank.quantile),
+        "extreme": draw.rank.extreme,
+        "aside": draw.rank.aside,
+        "epsilon": str(draw.epsilon),
+        "reach": astuple(draw.reach),
+        "beta": draw.beta,
+        "grid": astuple(bucketing.grid),
+        "buckets": astuple(bucketing.buckets),
+        "by_person": bucketing.by_person,
+    }
+
+
+def _draw(kept: Mapping[str, Any], bucketing: int) -> Draw:
+    rank = Rank(Fraction(kept["quantile"]), kept["extreme"], kept["aside"])
+    return Draw(bucketing, rank, Fraction(kept["epsilon"]), Reach(*kept["reach"]), kept["beta"])
+
+
+def _bucketing(kept: Mapping[str, Any], value: Expr | None) -> Bucketing:
+    """The bucketing of a stored draw; a draw that the statement does not ask for keeps only the name of its value."""
+    grid, buckets = Grid(*kept["grid"]), Buckets(*kept["buckets"])
+    return Bucketing(value or Column(kept["named"], Type.FLOAT), None, grid, buckets, kept.get("by_person", False))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hedgerow.accounting import ApproximateEvent, BoundedRangeEvent, SpreadRangeEvent
 from hedgerow.accounting.budget import Charge
 from hedgerow.accounting.events import SLOPE_SQUARED
-from hedgerow.release.quantiles import Cells, _cut, _Part
+from hedgerow.release.ranks import Cells, _cut, _Part
 from hedgerow.release.stored_release import _alike_draws
 from hedgerow.statistics.quantiles import (
     DENOMINATOR,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from hedgerow.errors import InternalError
-from hedgerow.release.quantiles import _cut, _Part, draw_buckets, draw_nested, draw_points
+from hedgerow.release.ranks import _cut, _Part, draw_buckets, draw_nested, draw_points
 from hedgerow.statistics.quantiles import BUCKETS, Buckets, Reach, Target, bucket_grid, extreme_is_safe, rank_scores
 
 FALSE_ALARM = 1e-9

@@ -12,7 +12,7 @@ from scipy import stats
 
 from hedgerow.distributions import Gaussian
 from hedgerow.errors import InternalError
-from hedgerow.release.quantiles import Cells, noisy_cell_sums
+from hedgerow.release.ranks import Cells, noisy_cell_sums
 from hedgerow.statistics.quantiles import (
     DENOMINATOR,
     Buckets,

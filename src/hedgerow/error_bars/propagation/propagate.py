@@ -31,7 +31,7 @@ from hedgerow.error_bars.provenance.origins import Applied, Cell, Frame, Gathere
 from hedgerow.expressions.nodes import Column, Expr, Nested, walk
 from hedgerow.late import csr_array
 from hedgerow.release import Estimator, Population
-from hedgerow.release.held_back import NULL
+from hedgerow.release.estimate import NULL
 
 MOST_ELEMENTS = 2_000_000
 VARIANCES = frozenset({"VAR_POP", "VAR_SAMP", "STDDEV_POP", "STDDEV_SAMP"})

@@ -1,4 +1,4 @@
-"""Private quantiles from bucket weights: scores, prices, limits and values; `release.quantiles` draws.
+"""Private quantiles from bucket weights: scores, prices, limits and values; `release.ranks` draws.
 
 A group is a row of whole numbers, one for each bucket of a public grid: the weight of its rows there, out of
 2^bits. The weights are never released; what is released is a bucket, drawn by the exponential mechanism
