@@ -16,7 +16,7 @@ LATE = {
     ("session/batch_quote.py", "rich"): "a twentieth of a second to load, and only a printed quote needs it",
     ("session/planning.py", "rich"): "likewise: only a printed plan needs it",
     ("__init__.py", "hedgerow.magic"): "for notebooks alone",
-    ("answer/diagnostics.py", "rich"): "a twentieth of a second to load, and not everything is printed",
+    ("answer/table.py", "rich"): "a twentieth of a second to load, and not everything is printed",
     ("answer/render.py", "rich"): "a twentieth of a second to load, and not everything is printed",
     ("session/page.py", "rich"): "a twentieth of a second to load, and not everything is printed",
     ("answer/files.py", "pyarrow"): "pyarrow.compute, a twentieth of a second to load, and for files alone",
@@ -92,7 +92,7 @@ ANNOTATIONS = (
     PUBLIC_NAMES
     | SELDOM
     | {
-        ("answer/diagnostics.py", "rich"): "imported where it is used",
+        ("answer/table.py", "rich"): "imported where it is used",
         ("answer/render.py", "rich"): "imported where it is used",
         ("cli/output.py", "rich"): "imported where it is used",
         ("session/batch_quote.py", "rich"): "imported where it is used",

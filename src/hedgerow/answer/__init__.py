@@ -2,11 +2,9 @@
 
 from hedgerow.answer.batch import Batch, Savings
 from hedgerow.answer.captions import WARNINGS, bounds_note, caption, notes, percent_above
-from hedgerow.answer.diagnostics import Clipped, Diagnostics
-from hedgerow.answer.note import Note, NoteKind
-from hedgerow.answer.released import BoundsWarning, FoundBounds, Mechanism, Payment, Summary
+from hedgerow.answer.released import BoundsWarning, FoundBounds, Mechanism, Note, NoteKind, Payment, Summary
 from hedgerow.answer.render import rich_table
-from hedgerow.answer.table import Answer, diagnosable
+from hedgerow.answer.table import Answer, Clipped, Diagnostics, diagnosable
 
 __all__ = [
     "WARNINGS",

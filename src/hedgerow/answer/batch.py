@@ -138,9 +138,7 @@ class Batch(Sequence[Answer]):
 
     def _text(self, name: str) -> str:
         answer = self[name]
-        lines = [self._heading(name), table_text(rich_table(answer)), _alone(answer.receipt)]
+        lines, alone = [self._heading(name), table_text(rich_table(answer))], answer.receipt.alone
+        if alone is not None:
+            lines.append(f"alone it would have cost epsilon {alone.epsilon:.3g}")
         return "\n".join([*filter(None, lines), *(f"note: {note}" for note in notes(answer))])
-
-
-def _alone(receipt: Summary) -> str:
-    return "" if receipt.alone is None else f"alone it would have cost epsilon {receipt.alone.epsilon:.3g}"

@@ -4,9 +4,8 @@ import math
 from collections.abc import Collection, Mapping
 from decimal import ROUND_CEILING, Decimal
 
-from hedgerow.answer.note import Note, NoteKind
 from hedgerow.answer.plain import ends, on_one_line
-from hedgerow.answer.released import BoundsWarning, FoundBounds, ReleasedTable
+from hedgerow.answer.released import BoundsWarning, FoundBounds, Note, NoteKind, ReleasedTable
 from hedgerow.error_bars.intervals.interval import Interval
 
 LEAST = 1e-4
@@ -145,7 +144,11 @@ def notes(
                 columns.setdefault(note, {})[on_one_line(name)] = None
     by_column = [f"{', '.join(names)}: {note}" for note, names in columns.items()]
     people = [MEANING] if about_people(answer) else []
-    of_answer = _whole(answer) if whole else [_short(note, for_readers=for_readers) for note in short_notes(answer)]
+    if whole:
+        shown = [note for note in answer.notes if note.kind is not NoteKind.EMPTY or not len(answer)]
+        of_answer = [note.short or "" if note.kind is NoteKind.EMPTY else note.text for note in shown]
+    else:
+        of_answer = [(for_readers and note.for_readers) or note.short or "" for note in short_notes(answer)]
     return [*of_answer, *by_column, *people, *([ADJUSTED] if are_several(answer) else [])]
 
 
@@ -156,15 +159,6 @@ def short_notes(answer: ReleasedTable) -> list[Note]:
     """
     hidden = NoteKind.EMPTY if len(answer) else NoteKind.MISSING_GROUPS
     return [note for note in answer.notes if note.short is not None and note.kind is not hidden]
-
-
-def _short(note: Note, *, for_readers: bool) -> str:
-    return (for_readers and note.for_readers) or note.short or ""
-
-
-def _whole(answer: ReleasedTable) -> list[str]:
-    shown = [note for note in answer.notes if note.kind is not NoteKind.EMPTY or not len(answer)]
-    return [note.short or "" if note.kind is NoteKind.EMPTY else note.text for note in shown]
 
 
 def caption(answer: ReleasedTable) -> str:

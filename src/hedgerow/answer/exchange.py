@@ -7,8 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from hedgerow.answer.batch import Batch, Savings
-from hedgerow.answer.note import Note
-from hedgerow.answer.released import Summary
+from hedgerow.answer.released import Note, Summary
 from hedgerow.answer.table import Answer
 from hedgerow.error_bars.intervals.interval import Interval
 from hedgerow.exchange import decode, encode

@@ -1,6 +1,6 @@
 """Answers for programs: Arrow, with what is known of the error bars as metadata or as columns."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
@@ -28,22 +28,16 @@ def arrow_table(answer: ReleasedTable, values: pa.Table, *, intervals: bool) -> 
                 name = unique_name(f"{field.name}_{part}", names)
                 fields.append(pa.field(name, values_of_part.type, metadata={PART: part, OF: field.name}))
                 columns.append(values_of_part)
-    return pa.Table.from_arrays(columns, schema=pa.schema(fields, metadata=_receipt(answer)))
+    identity = answer.receipt.id
+    metadata = None if identity is None else {RECEIPT: identity, CONFIDENCE: f"{answer.confidence!r}"}
+    return pa.Table.from_arrays(columns, schema=pa.schema(fields, metadata=metadata))
 
 
 def _said(answer: ReleasedTable, name: str) -> Mapping[str, str]:
     bars = (row[name] for row in answer.intervals if name in row)
-    return {CONFIDENCE: f"{answer.confidence!r}", KIND: _weakest(bars)}
-
-
-def _weakest(bars: Iterable[Interval]) -> str:
-    """Return the weakest status among the intervals of a column, ignoring rows without a number."""
-    return max((bar.kind for bar in bars if bar.has_number), key=lambda kind: kind.rank, default=IntervalKind.NONE)
-
-
-def _receipt(answer: ReleasedTable) -> Mapping[str, str] | None:
-    identity = answer.receipt.id
-    return None if identity is None else {RECEIPT: identity, CONFIDENCE: f"{answer.confidence!r}"}
+    kinds = (bar.kind for bar in bars if bar.has_number)
+    weakest = max(kinds, key=lambda kind: kind.rank, default=IntervalKind.NONE)
+    return {CONFIDENCE: f"{answer.confidence!r}", KIND: weakest}
 
 
 def _parts(bars: Sequence[Interval | None]) -> dict[str, pa.Array]:

@@ -1,6 +1,6 @@
-"""Released values with their intervals, and the summary of how they were made.
+"""Released values with their intervals, the summary of how they were made, and notes on the whole.
 
-Nothing in a summary depends on private data.
+Nothing in a summary or a note depends on private data: they follow from the plan alone.
 """
 
 from collections import namedtuple
@@ -12,10 +12,52 @@ from typing import Any, Self, overload
 import pyarrow as pa
 
 from hedgerow.accounting.budget import Spending
-from hedgerow.answer.note import Note
 from hedgerow.error_bars.intervals.interval import Interval
 
 FREE = Spending(0.0, 0.0)
+
+Intervals = Sequence[Mapping[str, Interval]]
+
+
+class NoteKind(Enum):
+    """Subject of a note."""
+
+    EMPTY = "empty"
+    MISSING_GROUPS = "missing-groups"
+    PARTIAL_TOTALS = "partial-totals"
+    ROW_LIMIT = "row-limit"
+    JOIN_LIMIT = "join-limit"
+    VALUE_BOUNDS = "value-bounds"
+    FOUND_BOUNDS = "found-bounds"
+    QUANTILE_WEIGHTS = "quantile-weights"
+    MEASURED_TOGETHER = "measured-together"
+    SUMS_TOGETHER = "sums-together"
+    NONNEGATIVE = "nonnegative"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One note on an answer as a whole; `str(note)` is its text.
+
+    Attributes:
+        kind: The subject.
+        text: The whole note, in sentences.
+        short: The note on one line, as shown below a table; None if it is shown on request only. The note on an empty
+            answer is shown only below one.
+        of: The value in words, for a note on the bounds of one.
+        people: Number of people from which a group is usually shown, for a note on groups.
+        for_readers: The short note without advice on how to ask, for people who only read; None if it has no advice.
+    """
+
+    kind: NoteKind
+    text: str
+    short: str | None = None
+    of: str | None = None
+    people: float | None = None
+    for_readers: str | None = None
+
+    def __str__(self) -> str:
+        return self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,9 +198,6 @@ class Summary:
             "reused": self.reused,
             **several,
         }
-
-
-Intervals = Sequence[Mapping[str, Interval]]
 
 
 class ReleasedTable:

@@ -98,7 +98,7 @@ def html_table(answer: ReleasedTable) -> str:
     scales = {name: scale_of(columns[name], [row.get(name) for row in bars]) for name in answer.noisy}
     people, several = about_people(answer), are_several(answer)
     names = [
-        _heading(heading, noisy=name in answer.noisy)
+        element("th", on_one_line(heading), style=f"{_style(noisy=name in answer.noisy)};border-bottom:2px solid #8886")
         for name in answer.columns
         for heading in (name, *(headings(name, several=several) if name in people else ()))
     ]
@@ -110,10 +110,6 @@ def html_table(answer: ReleasedTable) -> str:
     head, body = element("thead", element("tr", *names)), element("tbody", *rows)
     whole = element("table", head, body, style="border-collapse:collapse;margin:.3em 0")
     return joined([whole, paragraph(caption(answer)), *(paragraph(f"note: {note}") for note in notes(answer))])
-
-
-def _heading(text: str, *, noisy: bool) -> Markup:
-    return element("th", on_one_line(text), style=f"{_style(noisy=noisy)};border-bottom:2px solid #8886")
 
 
 def _row(

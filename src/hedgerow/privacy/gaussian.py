@@ -114,7 +114,8 @@ def selection(
 ) -> tuple[Selection, tuple[GaussianEvent, ThresholdEvent]]:
     """Return the threshold test that spends `mu`, next to measures that spend `stage2`, and its events.
 
-    `added` adds the mass of the threshold to the rest of delta instead of evaluating the exact profile.
+    `added` adds the mass of the threshold to the rest of delta. Otherwise the exact profile is evaluated, and the
+    threshold is raised until the statement stays within its own delta.
     """
     sigma = math.sqrt(groups) / mu
     shift = max(0, math.ceil(math.log2(least_scale(groups) / sigma)))
@@ -124,17 +125,11 @@ def selection(
     fair = remaining.fair_mass(Cost(gaussian=Fraction(mu * mu + stage2 * stage2)))
     wanted = float(min(largest, fair)) or float(largest)
     tau = threshold(minimum, sigma, wanted, groups)
-    if not added:
-        tau = _raised(tau, epsilon, delta, sigma, minimum, groups, stage2)
+    own = epsilon - HEADROOM
+    if not (added or selection_delta(own, sigma, minimum, tau, groups, stage2=stage2) * (1 + 1e-9) <= delta):
+        tau = max(tau, statement_threshold(own, delta, sigma, minimum, groups, stage2=stage2))
     on_grid = Fraction(math.ceil(Fraction(tau) * 2**shift) + 1, 2**shift)
     mass = selection_mass(sigma, minimum, float(on_grid - Fraction(1, 2 ** (shift + 1))), groups)
     event = GaussianEvent(Fraction(groups << (2 * shift)), Fraction(scale) ** 2, groups, Fraction(scale) ** 2)
     test = Selection(Gaussian(sigma), scale, shift, on_grid, minimum, mass)
     return test, (event, ThresholdEvent(mass))
-
-
-def _raised(tau: float, epsilon: float, delta: float, sigma: float, minimum: int, groups: int, stage2: float) -> float:
-    """Return the threshold, raised until the statement stays within its own delta."""
-    if selection_delta(epsilon - HEADROOM, sigma, minimum, tau, groups, stage2=stage2) * (1 + 1e-9) <= delta:
-        return tau
-    return max(tau, statement_threshold(epsilon - HEADROOM, delta, sigma, minimum, groups, stage2=stage2))

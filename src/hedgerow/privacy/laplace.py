@@ -49,10 +49,17 @@ def block(
 def selection(
     epsilon: float, minimum: int, groups: int, mass: Fraction
 ) -> tuple[Selection, tuple[LaplaceEvent, ThresholdEvent]]:
-    """Return the threshold test that spends `epsilon` and at most `mass`, and its events."""
+    """Return the threshold test that spends `epsilon` and at most `mass`, and its events.
+
+    The noise reaches the threshold's distance from the minimum in any of the groups with probability at most `mass`;
+    the distance is the smallest such whole number.
+    """
     scale = up(groups / epsilon)
     allowed = min(float(mass), -math.expm1(-1.0 / scale))
-    distance = _distance(scale, -math.expm1(math.log1p(-allowed) / groups))
+    in_one_group = -math.expm1(math.log1p(-allowed) / groups)
+    distance = max(1, math.ceil(-scale * (math.log(in_one_group) + math.log1p(math.exp(-1.0 / scale)))))
+    while _tail(scale, distance) > in_one_group:
+        distance += 1
     silent = _tail(scale, distance)
     spent = Fraction(-math.expm1(groups * math.log1p(-silent)) * (1 + 1e-9))
     test = Selection(Laplace(scale, 1.0), scale, 0, Fraction(minimum + distance), minimum, spent)
@@ -68,14 +75,6 @@ def as_gaussian(events: Sequence[Event]) -> list[Event]:
     return [
         PureAsGaussianEvent(event.cost.pure) if event.cost.pure and not event.cost.mass else event for event in events
     ]
-
-
-def _distance(scale: float, tail: float) -> int:
-    """Return the smallest whole t with P(X >= t) <= tail."""
-    distance = max(1, math.ceil(-scale * (math.log(tail) + math.log1p(math.exp(-1.0 / scale)))))
-    while _tail(scale, distance) > tail:
-        distance += 1
-    return distance
 
 
 def _tail(scale: float, distance: int) -> float:

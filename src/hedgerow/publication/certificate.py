@@ -13,7 +13,7 @@ from types import NoneType
 from typing import Any
 
 from hedgerow.accounting import GDP, AnyEvent, event_from_dict
-from hedgerow.answer.note import NoteKind
+from hedgerow.answer.released import NoteKind
 from hedgerow.ledger.entries import Link, canonical
 from hedgerow.ledger.excerpt import Excerpt, OpenedCharge, dump_links
 from hedgerow.ledger.limits import LedgerTerms
