@@ -46,7 +46,7 @@ from hedgerow.statistics.moments import (
     lambda_family,
 )
 from hedgerow.statistics.quantiles import Reach, Target, bucket_grid, rank_scores
-from hedgerow.statistics.quantiles.targets import score_rate
+from hedgerow.statistics.quantiles.buckets import score_rate
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Ends = tuple[Floats, Floats]

@@ -89,7 +89,7 @@ FAULTS = (
     ),
     Fault(
         "score-of-a-quantile-moves-twice-as-far",
-        "statistics/quantiles/targets.py",
+        "statistics/quantiles/buckets.py",
         "epsilon / (2 * target.larger_share * reach.weight",
         "epsilon / (target.larger_share * reach.weight",
         (QUANTILES,),

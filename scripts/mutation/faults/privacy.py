@@ -88,8 +88,8 @@ FAULTS = (
     Fault(
         "exact-profile-of-a-selection-not-kept",
         "privacy/gaussian.py",
-        "* (1 + 1e-9) <= delta:",
-        "* (1 + 1e-9) <= 10 * delta:",
+        "* (1 + 1e-9) <= delta):",
+        "* (1 + 1e-9) <= 10 * delta):",
         (KEYS,),
     ),
     Fault(

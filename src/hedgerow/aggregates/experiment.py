@@ -27,8 +27,8 @@ from hedgerow.expressions.facts import range_of
 from hedgerow.expressions.nodes import Expr
 from hedgerow.expressions.types import Type
 from hedgerow.statistics.moments import Moments, ScaledColumn
-from hedgerow.statistics.two_by_two.averages import averages, compare_averages
 from hedgerow.statistics.two_by_two.curves import RISK_DIFFERENCE, AverageRatioCurve, Curve
+from hedgerow.statistics.two_by_two.estimates import averages, compare_averages
 
 TREATED, OTHERS = "AVG({x}) FILTER (WHERE {b})", "AVG({x}) FILTER (WHERE NOT ({b}))"
 """The average of the treated, and of the others: exactly, in DuckDB's SQL."""

@@ -23,12 +23,12 @@ FITS = 1 << 61
 
 def require(receipt: Receipt, plan: PrivatePlan) -> None:
     """Refuse to draw noise without a receipt that covers this release."""
-    charge = plan.charge
-    paid = isinstance(receipt, Receipt) and (
-        charge is receipt.charge or Counter(charge.events) <= Counter(receipt.charge.events)
-    )
-    if not paid:
+    if not isinstance(receipt, Receipt) or not _covers(receipt, plan):
         raise InternalError("A release was asked for without a receipt for it.")
+
+
+def _covers(receipt: Receipt, plan: PrivatePlan) -> bool:
+    return plan.charge is receipt.charge or Counter(plan.charge.events) <= Counter(receipt.charge.events)
 
 
 def add_noise(exact: Whole, shift: int, scale: float, mechanism: str) -> Whole:

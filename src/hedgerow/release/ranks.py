@@ -33,7 +33,7 @@ from hedgerow.statistics.quantiles import (
     lowest,
     strategy,
 )
-from hedgerow.statistics.quantiles.targets import (
+from hedgerow.statistics.quantiles.buckets import (
     SAFE,
     Reach,
     Whole,

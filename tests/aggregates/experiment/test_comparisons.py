@@ -9,8 +9,8 @@ from hedgerow.error_bars.intervals.interval import Interval
 from hedgerow.execution.build_answer import adjust_p_values, holm
 from hedgerow.statistics.moments import BERNSTEIN, Moments, lambda_family
 from hedgerow.statistics.two_by_two.arms import Arm, disjoint_counts
-from hedgerow.statistics.two_by_two.averages import compare_averages
 from hedgerow.statistics.two_by_two.curves import RISK_DIFFERENCE, AverageRatioCurve
+from hedgerow.statistics.two_by_two.estimates import compare_averages
 from hedgerow.statistics.two_by_two.score import Score
 
 FALSE_ALARM = 1e-9

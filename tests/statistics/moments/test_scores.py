@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from hedgerow.distributions import Gaussian, Laplace
 from hedgerow.error_bars.intervals import half_width, quotient_bounds
 from hedgerow.statistics.moments import BERNSTEIN, CORNERS, CORRELATION, Moments, lambda_family
-from hedgerow.statistics.moments.noisy import COVARIANCE, VAR_FIRST, VAR_SECOND, around
-from hedgerow.statistics.moments.scores import (
+from hedgerow.statistics.moments.bounds import (
     MAIN,
     correlation_range,
     covariance_range,
@@ -21,6 +20,7 @@ from hedgerow.statistics.moments.scores import (
     slope_range,
     variance_range,
 )
+from hedgerow.statistics.moments.noisy import COVARIANCE, VAR_FIRST, VAR_SECOND, around
 
 BETA = 0.05
 NORMAL, LAPLACE = Gaussian(5.0), Laplace(5 / math.sqrt(2))

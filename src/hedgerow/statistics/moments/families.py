@@ -170,11 +170,6 @@ def _bernstein() -> Family:
     return Family.of("Bernstein", ONE_COLUMN, rows)
 
 
-def _bilinear() -> Family:
-    """(1 ± z)(1 ± w) / 4."""
-    return Family.of("bilinear", TWO_MEANS, [[Fraction(s, 4) for s in (1, a, b, a * b)] for a, b in SIGNS])
-
-
 def _correlation() -> Family:
     """The factor of the matrix K of the design, each entry chosen after those above it so that the norm holds."""
     bend = Fraction(round(Fraction(-19, 40) * 2**BITS), 2**BITS)
@@ -217,8 +212,8 @@ Privacy: on [-1, 1] they are non-negative and add up to one, so their absolute v
 exceeds one. For Laplace noise there is no slack to reweight; for Gaussian noise `lambda_family` is better.
 """
 
-BILINEAR = _bilinear()
-"""Count, both sums and the sum of products of two columns, for either noise.
+BILINEAR = Family.of("bilinear", TWO_MEANS, [[Fraction(s, 4) for s in (1, a, b, a * b)] for a, b in SIGNS])
+"""(1 ± z)(1 ± w) / 4: count, both sums and the sum of products of two columns, for either noise.
 
 Privacy: non-negative on the square, with sum one. A bilinear function that is zero in the four corners is zero, so
 there is no slack for Gaussian noise either.

@@ -8,9 +8,18 @@ A group is a row of whole numbers, one for each bucket of a public grid: the wei
 from hedgerow.statistics.quantiles.buckets import (
     BUCKETS,
     BUCKETS_OF_ONE_GROUP,
+    SMALL_GROUP,
     Buckets,
     QuantilePoints,
+    Reach,
+    Target,
     bucket_grid,
+    extreme_is_safe,
+    highest,
+    lowest,
+    rank_bound,
+    rank_scores,
+    score_rate,
     value_bounds,
     values_of,
 )
@@ -33,17 +42,6 @@ from hedgerow.statistics.quantiles.cumulative import (
     cell_edges,
     cells_for,
     strategy,
-)
-from hedgerow.statistics.quantiles.targets import (
-    SMALL_GROUP,
-    Reach,
-    Target,
-    extreme_is_safe,
-    highest,
-    lowest,
-    rank_bound,
-    rank_scores,
-    score_rate,
 )
 
 __all__ = [

@@ -1,4 +1,8 @@
-"""Relative risk, odds ratio and risk difference of a population, from counts that may be noisy."""
+"""Comparisons of two groups: relative risk, odds ratio and risk difference from counts that may be noisy, and averages.
+
+An average of values from 0 to 1 is a rate whose variance is not known beforehand, so the test of `score` applies: with
+the noise of sum - average * count in place of that of a count, and with an upper limit of the variance of the values.
+"""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,10 +12,11 @@ from numpy.typing import ArrayLike
 
 from hedgerow.arguments import Floats, Number, chosen, probability, reals
 from hedgerow.distributions import Noise
-from hedgerow.error_bars.intervals import Bounds
-from hedgerow.error_bars.intervals.interval import Interval, Reason, Status
+from hedgerow.error_bars.intervals import Bounds, half_width
+from hedgerow.error_bars.intervals.interval import Flags, Interval, Reason, Status
 from hedgerow.errors import ParameterError
 from hedgerow.special import ndtri
+from hedgerow.statistics.moments import Moments, variance_bounds
 from hedgerow.statistics.two_by_two.arms import (
     Arm,
     NoisePair,
@@ -25,6 +30,17 @@ from hedgerow.statistics.two_by_two.arms import (
 from hedgerow.statistics.two_by_two.curves import ODDS_RATIO, RELATIVE_RISK, RISK_DIFFERENCE, Curve
 from hedgerow.statistics.two_by_two.score import Score, accepted_bounds
 from hedgerow.statistics.two_by_two.yardsticks import BoundsAndP, bootstrap, fieller, on_log_scale, on_plain_scale
+
+Method = Literal["auto", "classic", "published", "conservative", "log", "fieller", "bootstrap"]
+
+METHODS: tuple[Method, ...] = ("auto", "classic", "published", "conservative", "log", "fieller", "bootstrap")
+
+NO_SIZE = Status(reason=Reason.ZERO_SIZE, note="unbounded: at this confidence the size of a group may be zero")
+
+Noises = Noise | NoisePair | None
+
+VARIANCE_BETA = 1e-6
+"""Probability with which the upper limit of a variance may be too low. It is added to p-values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +58,6 @@ class RatioEstimate:
     interval: Interval | Bounds
     p_value: Number
     method: str
-
-
-Method = Literal["auto", "classic", "published", "conservative", "log", "fieller", "bootstrap"]
-METHODS: tuple[Method, ...] = ("auto", "classic", "published", "conservative", "log", "fieller", "bootstrap")
-NO_SIZE = Status(reason=Reason.ZERO_SIZE, note="unbounded: at this confidence the size of a group may be zero")
-
-Noises = Noise | NoisePair | None
 
 
 def relative_risk(
@@ -206,11 +215,21 @@ def _estimate(
     beta = 1.0 - probability("confidence", confidence)
     _available(curve, chosen("method", method, METHODS), population=population)
     bounds, p_value = _compared(curve, x, y, beta, method, population=population)
-    bounds, p_value = _unknown_size(curve, x, y, beta, bounds, p_value)
+    unknown = np.zeros(x.count.shape, dtype=bool)
+    for arm in (x, y):
+        unknown |= arm.size <= -float(ndtri(beta / 2)) * np.sqrt(arm.size_variance)
+    bounds, p_value = _open_where_unknown(curve, bounds, p_value, unknown)
     value = curve.value(x.rate, y.rate)
     if shape:
         return RatioEstimate(value.reshape(shape), bounds.shaped(shape), p_value.reshape(shape), method)
     return RatioEstimate(float(value[0]), bounds.intervals()[0], float(p_value[0]), method)
+
+
+def _open_where_unknown(curve: Curve, bounds: Bounds, p_value: Floats, unknown: Flags) -> BoundsAndP:
+    """Return the whole range of the statistic, and a p-value of 1, where noise does not tell the size of a group."""
+    lower, upper = np.where(unknown, curve.lowest, bounds.lower), np.where(unknown, curve.highest, bounds.upper)
+    statuses = [NO_SIZE if gone else status for gone, status in zip(unknown, bounds.statuses, strict=True)]
+    return Bounds(lower, upper, statuses), np.where(unknown, 1.0, p_value)
 
 
 def _available(curve: Curve, method: Method, *, population: bool) -> None:
@@ -242,12 +261,43 @@ def _compared(curve: Curve, x: Arm, y: Arm, beta: float, method: Method, *, popu
     return on_plain_scale(x, y, curve, beta, noise=method == "conservative")
 
 
-def _unknown_size(curve: Curve, x: Arm, y: Arm, beta: float, bounds: Bounds, p_value: Floats) -> BoundsAndP:
-    """Flags of the groups in which a noisy size may be zero, so that nothing is known."""
-    unknown = np.zeros(x.count.shape, dtype=bool)
-    for arm in (x, y):
-        unknown |= arm.size <= -float(ndtri(beta / 2)) * np.sqrt(arm.size_variance)
-    lower = np.where(unknown, curve.lowest, bounds.lower)
-    upper = np.where(unknown, curve.highest, bounds.upper)
-    statuses = [NO_SIZE if gone else status for gone, status in zip(unknown, bounds.statuses, strict=True)]
-    return Bounds(lower, upper, statuses), np.where(unknown, 1.0, p_value)
+def average_arm(moments: Moments) -> Arm:
+    """Return a group as an arm: the sum of u = (z + 1) / 2 among the number of rows, both noisy.
+
+    Noise i has the coefficient (s_i + n_i) / 2 in the sum of u and n_i in the number of rows, hence
+    (s_i + n_i) / 2 - p n_i in sum - p * rows.
+    """
+    rows, sums = moments.mixing[0], moments.mixing[1]
+    terms = tuple(_term(moments, (s + n) / 2, n) for s, n in zip(sums.tolist(), rows.tolist(), strict=True))
+    upper = variance_bounds(moments, VARIANCE_BETA, sample=True).upper / 4
+    return Arm((moments.moment((1, 0)) + moments.count) / 2, moments.count, terms, np.asarray(upper, dtype=np.float64))
+
+
+def _term(moments: Moments, in_sum: float, in_rows: float) -> Term:
+    return Term(moments.noise, lambda rate: in_sum - rate * in_rows, in_size=in_rows != 0)
+
+
+def compare_averages(arms: tuple[Moments, Moments], curve: Curve, beta: float, *, population: bool) -> BoundsAndP:
+    """Return the interval of a statistic of two averages and the p-value for no difference, for every group.
+
+    Args:
+        arms: The moments of the two groups that are compared; their noises are independent.
+        curve: The statistic, of averages of values from 0 to 1.
+        beta: The probability with which an interval may fail.
+        population: True for the population that the people were drawn from; False for the people themselves.
+    """
+    score = Score(average_arm(arms[0]), average_arm(arms[1]), curve, population)
+    spared = min(VARIANCE_BETA, beta / 10) if population else 0.0
+    bounds = accepted_bounds(score, beta - 2 * spared)
+    p_value = np.minimum(score.p_value(np.full(score.x.count.shape, curve.null)) + 2 * spared, 1.0)
+    unknown = np.zeros(score.x.count.shape, dtype=bool)
+    for arm in arms:
+        noises = [(coefficient, arm.noise) for coefficient in arm.mixing[0].tolist() if coefficient]
+        unknown |= arm.count <= half_width(noises, beta / 2)
+    return _open_where_unknown(curve, bounds, p_value, unknown)
+
+
+def averages(arms: tuple[Moments, Moments]) -> tuple[Floats, Floats]:
+    """Return both averages of values from 0 to 1, cut to that range; nan where noise left nobody in a group."""
+    first, second = (np.where(arm.count > 0, (arm.means[0] + 1) / 2, np.nan) for arm in arms)
+    return first, second

@@ -188,7 +188,10 @@ def _block(score: Score, beta: float) -> Bounds:
         accepted = many.p_value(score.curve.at(places)) >= beta
         any_accepted |= accepted.any(axis=(0, 2))
         inner, outer = _outermost(places, accepted)
-    return _reported(score, np.where(any_accepted, outer, middle), any_accepted)
+    lower, upper = score.curve.at(np.where(any_accepted, outer, middle))
+    upper = np.where(upper >= FARTHEST, np.inf, upper)
+    lower = np.where(np.isinf(upper) & ~any_accepted, score.curve.lowest, lower)
+    return Bounds.of(lower, upper).with_status(np.isinf(upper), ZERO_DENOMINATOR).with_status(~any_accepted, OUTSIDE)
 
 
 _ENDS = ("lower", "upper")
@@ -212,10 +215,3 @@ def _outermost(places: Floats, accepted: Flags) -> tuple[Floats, Floats]:
     pair = np.stack([last, np.minimum(last + 1, POINTS - 1)], axis=-1)
     taken = np.take_along_axis(places, pair, axis=-1)
     return taken[..., 0], taken[..., 1]
-
-
-def _reported(score: Score, places: Floats, any_accepted: Flags) -> Bounds:
-    lower, upper = score.curve.at(places)
-    upper = np.where(upper >= FARTHEST, np.inf, upper)
-    lower = np.where(np.isinf(upper) & ~any_accepted, score.curve.lowest, lower)
-    return Bounds.of(lower, upper).with_status(np.isinf(upper), ZERO_DENOMINATOR).with_status(~any_accepted, OUTSIDE)
