@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from hedgerow.distributions import Noise
 from hedgerow.error_bars.intervals import Bounds
 from hedgerow.error_bars.intervals.interval import Status
-from hedgerow.errors import Span, UnsupportedSQLError
+from hedgerow.errors import UnsupportedSQLError
 from hedgerow.expressions.facts import range_of
 from hedgerow.expressions.nodes import Call, Expr
 from hedgerow.expressions.types import Type
@@ -322,22 +322,19 @@ def bounded_pair(name: str, arguments: Sequence[Expr]) -> tuple[Expr, Expr]:
     return bounded_number(name, arguments[:1]), bounded_number(name, arguments[1:])
 
 
-def bounded_number(name: str, arguments: Sequence[Expr], span: Span | None = None) -> Expr:
+def bounded_number(name: str, arguments: Sequence[Expr]) -> Expr:
     """The single numeric argument of `name`, which must have a finite range for its sum to have a sensitivity."""
     if len(arguments) != 1:
-        raise UnsupportedSQLError(f"{name} takes one value.", code="type-mismatch", span=span)
+        raise UnsupportedSQLError(f"{name} takes one value.", code="type-mismatch")
     value = arguments[0]
     if value.type is Type.BOOLEAN:
         value = Call("indicator", (value,), Type.INTEGER)
     if not value.type.is_numeric or value.type is Type.NULL:
-        raise UnsupportedSQLError(
-            f"{name} needs a number; this is {value.type.value}.", code="type-mismatch", span=span
-        )
+        raise UnsupportedSQLError(f"{name} needs a number; this is {value.type.value}.", code="type-mismatch")
     if not range_of(value).is_finite:
         raise UnsupportedSQLError(
             f"The value in {name} has no bounds, so one person could change the result without limit.",
             code="missing-bounds",
             hint="Declare lower and upper for its columns in the catalog, or write CLIP(x, lower, upper).",
-            span=span,
         )
     return value

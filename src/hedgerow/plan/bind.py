@@ -9,7 +9,7 @@ from hedgerow.catalog.model import Catalog
 from hedgerow.catalog.names import fold
 from hedgerow.errors import ParseError, Span, UnknownNameError, UnsupportedSQLError
 from hedgerow.expressions.facts import may_be_null, range_of
-from hedgerow.expressions.nodes import Column, Expr, Literal, Order
+from hedgerow.expressions.nodes import Column, Expr, Literal
 from hedgerow.expressions.ranges import hull
 from hedgerow.expressions.types import Type
 from hedgerow.plan import clauses, coerce
@@ -243,16 +243,15 @@ class _Binder:
             replace(column, table=rows.source.alias if isinstance(rows.source, Derived) else "")
             for column in table.columns
         ]
-        terms = tuple(self._term(node, columns, table, scope) for node in (order.expressions if order else []))
+        terms = []
+        for node in order.expressions if order else []:
+            term, inner = node, node.this if isinstance(node, exp.Ordered) else node
+            if isinstance(inner, exp.Literal) and inner.this.isdigit() and 1 <= int(inner.this) <= len(columns):
+                term = node.copy()
+                term.set("this", exp.column(table.names[int(inner.this) - 1], quoted=True))
+            terms.append(order_term(term, scope))
         named = tuple(Named(f"c{i}", column) for i, column in enumerate(columns))
-        return replace(table, query=Select(rows.source, (), named, order=terms, limit=limit, offset=offset))
-
-    def _term(self, node: exp.Expr, columns: list[Column], table: Table, binder: ScalarBinder) -> Order:
-        inner = node.this if isinstance(node, exp.Ordered) else node
-        if isinstance(inner, exp.Literal) and inner.this.isdigit() and 1 <= int(inner.this) <= len(columns):
-            node = node.copy()
-            node.set("this", exp.column(table.names[int(inner.this) - 1], quoted=True))
-        return order_term(node, binder)
+        return replace(table, query=Select(rows.source, (), named, order=tuple(terms), limit=limit, offset=offset))
 
 
 def _check_bounds(context: Context) -> None:

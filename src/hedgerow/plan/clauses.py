@@ -137,7 +137,11 @@ def grouping_sets(group: exp.Group | None, resolve: Resolve) -> Sets:
             hint="GROUP BY takes expressions, ROLLUP, CUBE, GROUPING SETS and ALL.",
             span=span_of(group),
         )
-    nodes = _with_all(_parts(group))
+    nodes = list(group.expressions)
+    for kind in _KINDS:
+        value = group.args.get(kind)
+        nodes += value if isinstance(value, list) else ([value] if isinstance(value, exp.Expr) else [])
+    nodes = _with_all(nodes)
     if math.prod(_count(node) for node in nodes) > MAX_SETS:
         raise UnsupportedSQLError(
             f"GROUP BY makes more than {MAX_SETS} grouping sets.",
@@ -178,14 +182,6 @@ def _with_all(nodes: list[exp.Expr]) -> list[exp.Expr]:
     return [type(bare[0])(expressions=rest)]
 
 
-def _parts(group: exp.Group) -> list[exp.Expr]:
-    parts = list(group.expressions)
-    for kind in _KINDS:
-        value = group.args.get(kind)
-        parts += value if isinstance(value, list) else ([value] if isinstance(value, exp.Expr) else [])
-    return parts
-
-
 def _sets(node: exp.Expr, resolve: Resolve) -> Sets:
     if isinstance(node, exp.Rollup):
         units = [_unit(part, resolve) for part in node.expressions]
@@ -195,13 +191,7 @@ def _sets(node: exp.Expr, resolve: Resolve) -> Sets:
         sizes = range(len(units), -1, -1)
         return [_flat(choice) for size in sizes for choice in itertools.combinations(units, size)]
     if isinstance(node, exp.GroupingSets):
-        return [inner for part in node.expressions for inner in _one_set(part, resolve)]
-    return [_unit(node, resolve)]
-
-
-def _one_set(node: exp.Expr, resolve: Resolve) -> Sets:
-    if isinstance(node, exp.Rollup | exp.Cube | exp.GroupingSets):
-        return _sets(node, resolve)
+        return [inner for part in node.expressions for inner in _sets(part, resolve)]
     return [_unit(node, resolve)]
 
 

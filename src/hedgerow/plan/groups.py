@@ -21,7 +21,6 @@ from hedgerow.plan.context import Context
 from hedgerow.plan.facts import Facts, shown_as
 from hedgerow.plan.nodes import (
     AggregateCall,
-    ContributionLimits,
     From,
     Grouped,
     Join,
@@ -223,7 +222,10 @@ class GroupBinder:
         if ownership is None:
             raise UnsupportedSQLError("Nobody owns these rows.", code="internal")
         noisy = tuple(call for call in calls if call.function != "GROUPING")
-        limits = _limits(ownership, groups.keys)
+        limits, keys = ownership.limits, groups.keys
+        if limits.max_groups != 1 and keys and all(in_fixed(key.expr, ownership) for key in keys):
+            # Keys that are constant for a unit put it in one group, whatever limits are declared.
+            limits = replace(limits, max_groups=1, inferred=True)
         domain = public_keys(source, self._below.where, groups.keys, self._public)
         settled = tuple(key.expr for key in groups.keys if is_settled(key.expr, source, ownership))
         numbered = Release(source, self._below.where, ownership.owner, limits, groups.keys, noisy, domain, settled)
@@ -273,13 +275,6 @@ class GroupBinder:
 def _varies(expr: Expr) -> bool:
     """True if the expression reads a column at all; a constant makes no groups."""
     return any(isinstance(part, Column) for part in walk(expr))
-
-
-def _limits(ownership: Ownership, keys: Sequence[Named]) -> ContributionLimits:
-    """Return the limits; keys that are constant for a unit put it in one group, whatever limits are declared."""
-    if ownership.limits.max_groups != 1 and keys and all(in_fixed(key.expr, ownership) for key in keys):
-        return replace(ownership.limits, max_groups=1, inferred=True)
-    return ownership.limits
 
 
 def _total(call: AggregateCall, groups: Groups, keys: Sequence[Named], alias: str) -> AggregateCall:

@@ -275,7 +275,8 @@ class _Sizes:
             reached |= set(new)
 
     def _looked_up(self, alias: str, table: str, reached: set[str]) -> bool:
-        candidates = [t for t in self._terms() if all(part in reached for part in columns_in(t))]
+        sides = [side for e in self.matched.facts.equalities for side in (e.left, e.right) if isinstance(side, tuple)]
+        candidates = [side for side in sides if all(part in reached for part in columns_in(side))]
         keys = self.context.schema.tables[table].unique
         present = frozenset({alias}) | present_with(self.rows.owners[0])
         classes = self.context.classes(self.always.facts, present)
@@ -285,10 +286,6 @@ class _Sizes:
             return classes.certain(own) and any(classes.same(own, other) for other in candidates)
 
         return any(all(is_known(name) for name in key) for key in keys)
-
-    def _terms(self) -> list[tuple[object, ...]]:
-        sides = [side for e in self.matched.facts.equalities for side in (e.left, e.right)]
-        return [side for side in sides if isinstance(side, tuple)]
 
 
 def exactly(condition: Expr, owners: Iterable[Expr]) -> Expr:

@@ -28,9 +28,15 @@ NAMING = frozenset({"this", "alias", "db", "catalog"})
 
 
 def declared_table(node: exp.Table, name: str, context: Context) -> JoinedRows:
-    """Return the declared table that `node` names. A table that the catalog does not declare does not exist."""
-    extra = [k for k, v in node.args.items() if k not in NAMING and v]
-    table = None if extra or not all(isinstance(part, exp.Identifier) for part in node.parts) else _named(node, context)
+    """Return the declared table that `node` names: of the current schema, unless the name contains another one.
+
+    A table that the catalog does not declare does not exist.
+    """
+    extra, declared = [k for k, v in node.args.items() if k not in NAMING and v], context.catalog.tables
+    table = None
+    if not extra and all(isinstance(part, exp.Identifier) for part in node.parts):
+        names = tables_named(context.schema, [part.name for part in node.parts])
+        table = next((declared[name] for name in names if name in declared), None)
     if table is None:
         raise _unknown(node, context)
     schema = context.schema.tables[table.name]
@@ -41,12 +47,6 @@ def declared_table(node: exp.Table, name: str, context: Context) -> JoinedRows:
     if table.public:
         return JoinedRows(scan, Privacy.PUBLIC, (item,), facts, public=((alias, table.name),), node=node)
     return _private(table, scan, item, facts, context, node)
-
-
-def _named(node: exp.Table, context: Context) -> DeclaredTable | None:
-    """Return the declared table with this name: of the current schema, unless the name contains another one."""
-    names = tables_named(context.schema, [part.name for part in node.parts])
-    return next((context.catalog.tables[name] for name in names if name in context.catalog.tables), None)
 
 
 def _private(

@@ -158,7 +158,10 @@ def _cast(node: exp.Cast, binder: Binder) -> Expr:
     if CASTS[kind] == "cast_integer":
         return to_whole(value, dialect_of(node))
     if CASTS[kind] == "cast_text":
-        return _shortened(coerce.call("cast_text", [value], span_of(node)), node)
+        text, sizes = coerce.call("cast_text", [value], span_of(node)), [size.name for size in node.to.expressions]
+        # VARCHAR(n) truncates in PostgreSQL; other dialects ignore the length.
+        truncates = dialect_of(node) == "postgres" and len(sizes) == 1 and sizes[0].isdigit() and len(sizes[0]) <= 8
+        return coerce.call("left", [text, whole(int(sizes[0]))]) if truncates else text
     return coerce.call(CASTS[kind], [value], span_of(node))
 
 
@@ -178,14 +181,6 @@ def to_whole(value: Expr, dialect: str) -> Expr:
     elif value.type is Type.FLOAT and dialect in {"bigquery", "snowflake"}:
         value = coerce.call("round", [value])
     return coerce.call("cast_integer", [value])
-
-
-def _shortened(value: Expr, node: exp.Cast) -> Expr:
-    """Return VARCHAR(n), which truncates in PostgreSQL; other dialects ignore the length."""
-    sizes = [s.name for s in node.to.expressions]
-    if dialect_of(node) != "postgres" or len(sizes) != 1 or not sizes[0].isdigit() or len(sizes[0]) > 8:
-        return value
-    return coerce.call("left", [value, whole(int(sizes[0]))])
 
 
 def _decimal(node: exp.Cast, value: Expr) -> Expr:

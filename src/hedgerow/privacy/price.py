@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 from hedgerow.accounting import LaplaceEvent
 from hedgerow.accounting.budget import Budget, Charge, Cost, Event, RemainingBudget
@@ -39,37 +40,14 @@ def price(
     plan: LogicalPlan,
     budget: Budget,
     remaining: RemainingBudget,
-    *,
-    min_frequency: int,
-    max_rows: int | None = None,
-    max_groups: int | None = None,
-    domains: Mapping[Release, tuple[Key, ...]] | None = None,
-    beta: float = 0.05,
-    equal_noise: bool = False,
-    method: str = "auto",
-    means: Mapping[Release, Mapping[NeededSums, float]] | None = None,
+    **options: Any,  # noqa: ANN401 - those of `price_uses`
 ) -> PrivateStatement:
     """Split `budget` over the sums that `plan` needs, and compute the charge to the ledger.
 
     Privacy: see `gaussian` and `laplace` for the two kinds of noise, and `_Statement` for several releases. Every
-    decision here depends on the plan, the catalog, the budget and the caps of the ledger, never on data. `beta` is the
-    failure probability of an interval that is drawn together with its number (`ranks`); `equal_noise` selects the
-    Bezier basis for moments; `method` is the bound of COUNT(DISTINCT x): "auto", "flow" or "simple"; `means` are those
-    that earlier releases of the ledger tell (`known_means`).
+    decision here depends on the plan, the catalog, the budget and the caps of the ledger, never on data.
     """
-    return price_uses(
-        uses_of(plan),
-        budget,
-        remaining,
-        min_frequency=min_frequency,
-        max_rows=max_rows,
-        max_groups=max_groups,
-        domains=domains,
-        beta=beta,
-        equal_noise=equal_noise,
-        method=method,
-        means=means,
-    )
+    return price_uses(uses_of(plan), budget, remaining, **options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +93,10 @@ def price_uses(
 ) -> PrivateStatement:
     """Split `budget` over several releases, of one statement or of many, as `price` does.
 
-    `shares` are the parts of mu squared (Gaussian noise) or of epsilon (Laplace noise) of the releases, which add up to
-    one; by default they are equal.
+    `beta` is the failure probability of an interval that is drawn together with its number (`ranks`); `equal_noise`
+    selects the Bezier basis for moments; `method` is the bound of COUNT(DISTINCT x): "auto", "flow" or "simple";
+    `means` are those that earlier releases of the ledger tell (`known_means`). `shares` are the parts of mu squared
+    (Gaussian noise) or of epsilon (Laplace noise) of the releases, which add up to one; by default they are equal.
     """
     pricers = []
     for use in uses:

@@ -206,7 +206,7 @@ def _read(payload: bytes, plan: PrivatePlan) -> tuple[dict[str, Any], Estimator]
     """A stored release of the measures of `plan`, with its header; None if one is missing."""
     table = pa.ipc.open_stream(payload).read_all()
     stored = json.loads(table.schema.metadata[HEADER])
-    measures = _reading(stored, plan) if stored["format"] == FORMAT else None
+    measures = _stored_measures(stored, plan) if stored["format"] == FORMAT else None
     if measures is None:
         return None
     sum_forms, noisy_sums, selection = measures
@@ -217,7 +217,7 @@ def _read(payload: bytes, plan: PrivatePlan) -> tuple[dict[str, Any], Estimator]
     counted = tuple(_distinct(kept, level) for kept, level in zip(stored["distinct"], levels, strict=True))
     old = replace(old, draws=draws, bucketings=bucketings, distinct=counted, equal_noise=stored["equal_noise"])
     old = replace(
-        old, levels=tuple(LevelSums(tuple(level["keys"]), _kept(level)) for level in stored.get("levels", ()))
+        old, levels=tuple(LevelSums(tuple(level["keys"]), _stored_sums(level)) for level in stored.get("levels", ()))
     )
     old = replace(old, marginal=_marginal(*stored["marginal"]) if "marginal" in stored else None)
     return _of_keys(stored, table, Estimator(_noisy(table, len(draws), old), old))
@@ -243,7 +243,7 @@ def _marginal(sizes: list[int], variances: list[list[Any]], *others: bool) -> Ma
     return MarginalTable(tuple(sizes), by_sum, adds_up=all(others))
 
 
-def _reading(
+def _stored_measures(
     stored: dict[str, Any], plan: PrivatePlan
 ) -> tuple[tuple[SumForms, ...], tuple[NoisySum, ...], Selection | None] | None:
     """Forms for the new statement's aggregates over the stored noisy_sums; None where one is missing."""
@@ -253,10 +253,10 @@ def _reading(
         if kept is None:
             return None
         sum_forms.append(_sum_forms(kept))
-    return tuple(sum_forms), _kept(stored), _selection(stored["selection"])
+    return tuple(sum_forms), _stored_sums(stored), _selection(stored["selection"])
 
 
-def _kept(stored: dict[str, Any]) -> tuple[NoisySum, ...]:
+def _stored_sums(stored: dict[str, Any]) -> tuple[NoisySum, ...]:
     """The noisy sums of a stored release, or of one level of it."""
     return tuple(
         NoisySum(c["label"], (), 1, _noise(c["noise"]), 1.0, 0, c["sensitivity"], c["unit"])

@@ -117,11 +117,11 @@ def corrected(moments: Moments, form: Form) -> Floats:
     return np.asarray(central(moments, form) - np.where(large, bias(moments, form), 0.0))
 
 
-def is_clear(moments: Moments, form: Form, times: float = 1.0) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """True if a central moment is at least this many standard deviations of its own noise, to first order."""
+def is_clear(moments: Moments, form: Form) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """True if a central moment is at least one standard deviation of its own noise, to first order."""
     value = np.maximum(corrected(moments, form), 0.0)
     noise = moments.noise_stddev(gradient(moments, form, value))
-    return np.asarray((value >= times * noise) & (value > 0))
+    return np.asarray((value >= noise) & (value > 0))
 
 
 def sample_factor(moments: Moments) -> Floats:
