@@ -155,6 +155,19 @@ def test_the_groups_of_an_answer_are_foreseen(page):
     expect(groups(page)).to_contain_text("Values of month appear")
 
 
+def test_smaller_groups_are_shown_where_a_person_counts_in_fewer(page):
+    write(page, "SELECT diagnosis, COUNT(*) AS n FROM visits GROUP BY diagnosis")
+    expect(groups(page)).to_contain_text("Values of diagnosis appear")
+    usual = re.search("about [0-9,]+ people", groups(page).inner_text())[0]
+    page.get_by_label("groups of one person").select_option("1 at most")
+    expect(groups(page)).not_to_contain_text(usual)
+    fewer = re.search("about [0-9,]+ people", groups(page).inner_text())[0]
+    usual_people, fewer_people = (int(re.sub("[^0-9]", "", said)) for said in (usual, fewer))
+    assert fewer_people < usual_people
+    page.get_by_label("groups of one person").select_option("as declared")
+    expect(groups(page)).to_contain_text(usual)
+
+
 @pytest.mark.parametrize(("unit", "wanted"), [("the value's unit", "500"), ("% of the value", "5")])
 def test_a_wanted_error_becomes_a_price_and_a_price_an_error(page, unit, wanted):
     write(page, "SELECT COUNT(*) AS many FROM patients WHERE age > 50")

@@ -27,6 +27,8 @@ MOST_COLUMNS = 3
 
 USUAL, EPSILON, WITHIN = "usual", "epsilon", "within"
 UNIT, PERCENT = "the value's unit", "% of the value"
+FEWER_GROUPS = {"": "as declared", "1": "1 at most", "2": "2 at most", "5": "5 at most", "10": "10 at most"}
+"""Groups that one person counts in: with fewer, smaller groups are shown, and people in more of them count less."""
 
 
 class PricePanel:
@@ -48,6 +50,7 @@ class PricePanel:
         self._error = math.nan
         self._size = 1_000
         self._relative = False
+        self._most_groups: int | None = None
         with box("div", "hr-price").props('aria-live="polite" aria-atomic="false"'):
             self._cost = self._figure("Price")
             self._errors = self._figure("Predicted error")
@@ -78,17 +81,19 @@ class PricePanel:
             choice("error in", [UNIT, PERCENT], UNIT, self._unit_chosen)
             sizes = {str(size): f"{size:,} rows" for size in SIZES}
             choice("in groups of", sizes, str(self._size), self._size_chosen)
+            choice("groups of one person", FEWER_GROUPS, "", self._groups_chosen)
             button("Usual price", self._reset, kind="plain")
 
     @property
     def options(self) -> dict[str, Any]:
         """The options of the question."""
+        groups = {} if self._most_groups is None else {"max_groups": self._most_groups}
         if self._by == EPSILON and self._epsilon > 0:
-            return {"epsilon": self._epsilon}
+            return {"epsilon": self._epsilon, **groups}
         if self._by == WITHIN and self._error > 0:
             wanted = (self._error / 100, self._size) if self._relative else ("abs", self._error, self._size)
-            return {"within": wanted, "epsilon": self._maximum}
-        return {}
+            return {"within": wanted, "epsilon": self._maximum, **groups}
+        return groups
 
     def _slid(self, place: float) -> None:
         epsilon = self._minimum * (self._maximum / self._minimum) ** (place / 100)
@@ -112,6 +117,10 @@ class PricePanel:
 
     def _size_chosen(self, size: str) -> None:
         self._size = int(size)
+        self._on_change()
+
+    def _groups_chosen(self, most: str) -> None:
+        self._most_groups = int(most) if most else None
         self._on_change()
 
     def _reset(self) -> None:
