@@ -101,6 +101,16 @@ def test_the_catalog_of_a_csv_file_states_its_types(run, files):
     assert run("quote", "SELECT COUNT(*) FROM visits WHERE x > 1 AND flag AND day > DATE '2020-01-01'").exit_code == 0
 
 
+def test_points_in_time_of_utc_are_timestamps(run, tmp_path):
+    folder = tmp_path / "trips"
+    folder.mkdir()
+    (folder / "airlines.csv").write_text("code,name\nAA,American\n")
+    (folder / "trips.csv").write_text("id,left\n1,2013-01-01T10:00:00Z\n2,NA\n3,2013-02-01T10:00:00Z\n")
+    shown = run("init", folder, "--person", "id", "--yes").stdout
+    assert "left: {type: timestamp}" in (tmp_path / "trips.yaml").read_text()
+    assert 'hedgerow query "SELECT COUNT(*) FROM trips"' in shown  # not airlines, whose person is not known
+
+
 def test_spaces_around_a_name_are_visible(run, tmp_path):
     (tmp_path / "t.csv").write_text(" id ,x\n1,2\n")
     assert 'There are: " id ", x.' in run("init", tmp_path / "t.csv", "--person", "id", "--yes").stderr

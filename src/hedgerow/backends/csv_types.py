@@ -28,7 +28,7 @@ PATTERNS: dict[Type, tuple[str, str]] = {
     Type.INTEGER: (WHOLE, "BIGINT"),
     Type.FLOAT: (REAL, "DOUBLE"),
     Type.DATE: (DAY, "DATE"),
-    Type.TIMESTAMP: (f"{DAY}[ T]{CLOCK}", "TIMESTAMP"),
+    Type.TIMESTAMP: (f"{DAY}[ T]{CLOCK}Z?", "TIMESTAMP"),
 }
 """Types that are inferred, in the order of preference: the form of a value, and DuckDB's type.
 

@@ -118,7 +118,7 @@ class Foundation:
         kept: The new names of older files.
         project: The project file; None if there was one beside the catalog, which stays as it is.
         source: The database that the project opens.
-        table: The first private table.
+        table: The first private table whose person is known, or else the first private table.
     """
 
     dataset: str
@@ -160,7 +160,8 @@ def lay(
     text = _draft(schema, name, identity, choice.policy, decisions)
     _write(where.catalog, text)
     project = write_project(where.catalog.parent, database=source, catalog=where.catalog, ledger=where.ledger)
-    table = next((table for table in schema.tables if table not in people.public), "…")
+    private = [table for table in schema.tables if table not in people.public]
+    table = next((table for table in private if table in decided), next(iter(private), "…"))
     return Foundation(
         name, where.catalog, where.ledger, identity, open_lines(text), tuple(kept), project, source, table
     )
