@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from hedgerow.session.database import Database
     from hedgerow.session.explain import Explanation
     from hedgerow.session.job import Job
+    from hedgerow.session.planning import PlannedReport
     from hedgerow.session.quote import Quote
     from hedgerow.session.report import Report
 
@@ -54,6 +55,7 @@ __all__ = [
     "LedgerError",
     "ParameterError",
     "ParseError",
+    "PlannedReport",
     "PolicyError",
     "QueryError",
     "Quote",
@@ -76,6 +78,7 @@ _MODULES = {
     "Interval": "error_bars.intervals.interval",
     "Job": "session.job",
     "Laplace": "distributions",
+    "PlannedReport": "session.planning",
     "Quote": "session.quote",
     "Report": "session.report",
     "aconnect": "session.asynchronous",

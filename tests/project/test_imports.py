@@ -54,6 +54,7 @@ PUBLIC_NAMES = {
         "session.database",
         "session.explain",
         "session.job",
+        "session.planning",
         "session.quote",
         "session.report",
     )
