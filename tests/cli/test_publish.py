@@ -94,8 +94,27 @@ def spent(run, shop):
     return parsed(run("budget", "--catalog", str(shop.catalog), "--json"))["queries"]
 
 
-def test_without_a_key_or_over_another_folder_nothing_is_asked(run, shop, report):
+def test_the_first_release_makes_the_key_and_says_so(run, shop, report):
+    folder, key = str(shop.folder / "release"), shop.folder / "shop.key"
+    first = run("publish", report, "-o", folder, *shop.options)
+    assert first.exit_code == 0
+    assert "Made a new key" in first.stderr
+    assert stat.S_IMODE(key.stat().st_mode) == 0o600
+    assert run("verify", folder, "--key", str(shop.folder / "shop.pub")).exit_code == 0
+    again = run("publish", report, "-o", folder, *shop.options)
+    assert (again.exit_code, "Made a new key" in again.stderr) == (0, False)
+
+
+def test_a_lost_key_is_not_replaced(run, shop, report, keyed):
+    (shop.folder / "shop.key").unlink()
     refused = run("publish", report, "-o", str(shop.folder / "release"), *shop.options, "--json")
+    assert (refused.exit_code, json.loads(refused.stdout)["error"]["code"]) == (2, "key-missing")
+    assert spent(run, shop) == 0
+
+
+def test_without_a_named_key_or_over_another_folder_nothing_is_asked(run, shop, report):
+    folder, none = str(shop.folder / "release"), str(shop.folder / "none.key")
+    refused = run("publish", report, "-o", folder, "--key", none, *shop.options, "--json")
     assert (refused.exit_code, json.loads(refused.stdout)["error"]["code"]) == (2, "key-missing")
     run("key", "new", str(shop.folder / "shop.key"))
     taken = run("publish", report, "-o", str(shop.folder), *shop.options, "--json")

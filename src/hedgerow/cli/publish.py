@@ -52,7 +52,8 @@ def publish(
 
     The folder is written as a whole or not at all. Publishing the same report again is free and gives the same files.
     With --plan nothing is spent or written.
-    `hedgerow key new` makes the key; `hedgerow verify FOLDER` checks the folder anywhere.
+    The first release makes the key that signs, as `hedgerow key new` does; `hedgerow verify FOLDER` checks the folder
+    anywhere.
 
     Example: hedgerow publish report.sql -o release --db demo/hospital.duckdb --catalog demo/hospital.yaml
     """

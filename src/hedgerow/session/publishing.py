@@ -6,14 +6,14 @@ from pathlib import Path
 
 from hedgerow.catalog.model import DeclaredTable
 from hedgerow.execution.request import Options
-from hedgerow.execution.session import Session
+from hedgerow.execution.session import Session, notice
 from hedgerow.expressions.facts import declared_values
 from hedgerow.plan.nodes import LogicalPlan, Release, scans_of
 from hedgerow.privacy.levels import shown_levels
 from hedgerow.privacy.marginals import rows_of
 from hedgerow.publication.contents import ALL, ALL_OR_NONE, NONE, report_of
 from hedgerow.publication.folder import require_writable
-from hedgerow.publication.keys import read_key
+from hedgerow.publication.keys import OwnerKey, new_key, public_file, read_key
 from hedgerow.publication.publication import Publication, publish_report
 from hedgerow.session.batch import Weights, ask_batch, naming
 from hedgerow.session.corridor import bind_statement
@@ -36,8 +36,8 @@ def publish_batch(
     Predictable errors are raised before anything is paid for. Publishing again is free and gives the same files.
     """
     report = Report.of(queries)
-    owner = read_key(_key_file(session) if key is None else Path(key))
     require_writable(Path(folder), session.ledger.id)
+    owner = _first_key(_key_file(session)) if key is None else read_key(Path(key))
     plans = _bound(session, report, options)
     answers = ask_batch(session, report, weights, minimise, options, add_up=add_up or None)
     contents = report_of(
@@ -60,6 +60,15 @@ def _key_file(session: Session) -> Path:
     """Return the key next to the catalog, or one named after the dataset in the current folder."""
     catalog = session.catalog
     return Path(f"{catalog.dataset}.key") if catalog.path is None else catalog.path.with_suffix(".key")
+
+
+def _first_key(path: Path) -> OwnerKey:
+    """Return the owner's key; the first release makes it. Where its public half is left, it is lost, not missing."""
+    if path.exists() or public_file(path).exists():
+        return read_key(path)
+    made = new_key(path)
+    notice(f"Made a new key at {path}. It signs releases: keep a copy of it, and publish {public_file(path)}.")
+    return made
 
 
 def _bound(session: Session, report: Report, options: Options) -> dict[str, LogicalPlan]:
