@@ -21,7 +21,6 @@ LATE = {
     ("session/page.py", "rich"): "a twentieth of a second to load, and not everything is printed",
     ("answer/files.py", "pyarrow"): "pyarrow.compute, a twentieth of a second to load, and for files alone",
     ("error_bars/provenance/origins.py", "pyarrow"): "likewise, and seldom needed",
-    ("execution/build_answer.py", "pyarrow"): "likewise, and not needed without keys",
     ("release/key_selection.py", "pyarrow"): "likewise, and not needed without keys",
     ("answer/plot/library.py", "altair"): "an extra",
     ("service/console/charts.py", "vl_convert"): "slow to load, and not needed before the first chart",

@@ -87,7 +87,7 @@ class Batch(Sequence[Answer]):
         return iter(self._answers.values())
 
     def __contains__(self, key: object) -> bool:
-        """True for the name of an answer, and for an answer."""
+        """Return True for the name of an answer, and for an answer."""
         return key in self._answers if isinstance(key, str) else any(key is answer for answer in self)
 
     def keys(self) -> Iterable[str]:

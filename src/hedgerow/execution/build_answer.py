@@ -35,6 +35,7 @@ from hedgerow.plan.nodes import LogicalPlan
 from hedgerow.privacy.plan import PrivatePlan, PrivateStatement
 from hedgerow.privacy.ranks import Draw
 from hedgerow.release import Estimator, PostprocessEngine
+from hedgerow.release.key_selection import in_key_order
 
 UNCHANGED = frozenset({*ARROW.values(), pa.int8(), pa.int16(), pa.int32()})
 """Types of released columns that the engine for post-processing returns as they are."""
@@ -146,12 +147,7 @@ def _pick(steps: Postprocess, logical: LogicalPlan, tables: Mapping[str, pa.Tabl
 def _order(estimator: Estimator) -> NDArray[np.int64]:
     """Return the indices of the released rows in the order of their keys."""
     keys = estimator.noisy.keys
-    if not keys.column_names:
-        return np.arange(len(estimator.noisy.shown))
-    import pyarrow.compute as pc  # noqa: PLC0415 - a twentieth of a second to load, and not needed without keys
-
-    ordered = pc.sort_indices(keys, sort_keys=[(name, "ascending") for name in keys.column_names])
-    return np.asarray(ordered.to_numpy(), dtype=np.int64)
+    return in_key_order(keys) if keys.column_names else np.arange(len(estimator.noisy.shown))
 
 
 def _in_order(estimators: Sequence[Estimator], orders: Sequence[NDArray[np.int64]]) -> dict[str, pa.Table]:

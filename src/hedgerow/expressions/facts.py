@@ -24,7 +24,7 @@ def range_of(expr: Expr) -> Range:
 
 
 def may_be_null(expr: Expr) -> bool:
-    """True if a row can lack a value: the column may be NULL or NaN, or a function undefined.
+    """Return True if a row can lack a value: the column may be NULL or NaN, or a function undefined.
 
     Only guarantees of the database count, so that two measures share a count only if they certainly have the same
     support.
@@ -39,7 +39,7 @@ def may_be_null(expr: Expr) -> bool:
 
 
 def may_be_nan(expr: Expr) -> bool:
-    """True if the value, read as a double, can be NaN: any arithmetic in doubles can produce one."""
+    """Return True if the value, read as a double, can be NaN: any arithmetic in doubles can produce one."""
     if isinstance(expr, Column):
         return expr.type is Type.FLOAT
     return not isinstance(expr, Literal) and expr.type is Type.FLOAT

@@ -134,7 +134,7 @@ def _change(before: datetime, after: datetime, offset: Callable[[datetime], time
 
 
 def exists(name: str) -> bool:
-    """True if there is a zone of that name."""
+    """Return True if there is a zone of that name."""
     return _from_utc(name) is not None
 
 

@@ -139,7 +139,7 @@ def name_of(node: exp.Expr) -> str | None:
 
 
 def is_aggregate(node: exp.Expr) -> bool:
-    """True if the node is an aggregate (with or without FILTER), and not a function that needs OVER."""
+    """Return True if the node is an aggregate (with or without FILTER), and not a function that needs OVER."""
     name = name_of(node)
     if name is None:
         return False
@@ -148,7 +148,7 @@ def is_aggregate(node: exp.Expr) -> bool:
 
 
 def has_aggregate(node: exp.Expr) -> bool:
-    """True if the node contains an aggregate: not as a window function, and not in a nested query."""
+    """Return True if the node contains an aggregate: not as a window function, and not in a nested query."""
     if isinstance(node, exp.Window):
         call, _ = unwrap(node.this)
         inner = [*call.iter_expressions(), *(node.args.get("partition_by") or [])]
@@ -211,7 +211,7 @@ def arguments_of_summary(summary: ExactAggregate, node: exp.Expr, binder: Binder
 
 
 def _fits(summary: ExactAggregate, index: int, argument: Expr) -> bool:
-    """True if no row can make the constant argument fail."""
+    """Return True if no row can make the constant argument fail."""
     value = argument.value if isinstance(argument, Literal) else None
     if summary.name == "QUANTILE_CONT" and index == 1:
         return isinstance(value, int | float | Decimal) and 0 <= value <= 1

@@ -108,7 +108,7 @@ def _private_union(node: exp.SetOperation, left: Table, right: Table, context: C
 
 
 def _same_kind(left: Expr, right: Expr) -> bool:
-    """True if units of both sides fit one column without any conversion, which could fail on a row."""
+    """Return True if units of both sides fit one column without any conversion, which could fail on a row."""
     if left.type is not right.type or left.type is not Type.DECIMAL:
         return left.type is right.type
     natives = {owner.native if isinstance(owner, Column) else "" for owner in (left, right)}

@@ -57,7 +57,7 @@ def check_clauses(select: exp.Expr, understood: frozenset[str] = UNDERSTOOD) -> 
 
 
 def is_bare(query: exp.Expr) -> bool:
-    """True if parentheses around a query hold nothing but the query."""
+    """Return True if parentheses around a query hold nothing but the query."""
     return not any(value for name, value in query.args.items() if name != "this")
 
 

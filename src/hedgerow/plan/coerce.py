@@ -198,7 +198,7 @@ def comparable(exprs: Sequence[Expr], span: Span | None = None) -> list[Expr]:
 
 
 def _fits(value: Constant, native: str) -> bool:
-    """True if a constant can be compared with a DECIMAL(p, s) column without any row failing a cast.
+    """Return True if a constant can be compared with a DECIMAL(p, s) column without any row failing a cast.
 
     The engine brings both sides to one decimal type of at most 38 digits; there must be room for the
     digits of either before and after the point.

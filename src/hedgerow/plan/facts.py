@@ -134,15 +134,15 @@ class Classes:
             pass
 
     def same(self, left: Term, right: Term) -> bool:
-        """True if both are equal in every row."""
+        """Return True if both are equal in every row."""
         return self._root(left) == self._root(right)
 
     def certain(self, item: Term) -> bool:
-        """True if it is equal to something and not NULL, in every row."""
+        """Return True if it is equal to something and not NULL, in every row."""
         return self._root(item) in self._known
 
     def one_row(self, left: str, right: str) -> bool:
-        """True if two aliases are the same row of the same table."""
+        """Return True if two aliases are the same row of the same table."""
         return self._alias(left) == self._alias(right)
 
     def _round(self) -> bool:

@@ -91,7 +91,7 @@ class Relation:
 
 
 def is_grouped(select: exp.Select, shown: Sequence[Shown]) -> bool:
-    """True if there is a GROUP BY, or an aggregate anywhere above the rows."""
+    """Return True if there is a GROUP BY, or an aggregate anywhere above the rows."""
     order, qualify = select.args.get("order"), select.args.get("qualify")
     clauses = [select.args.get("having"), qualify, *(order.expressions if order else []), *(s.node for s in shown)]
     return bool(select.args.get("group")) or any(has_aggregate(node) for node in clauses if node is not None)
@@ -273,7 +273,7 @@ class GroupBinder:
 
 
 def _varies(expr: Expr) -> bool:
-    """True if the expression reads a column at all; a constant makes no groups."""
+    """Return True if the expression reads a column at all; a constant makes no groups."""
     return any(isinstance(part, Column) for part in walk(expr))
 
 

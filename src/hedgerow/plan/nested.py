@@ -39,7 +39,7 @@ class Around:
 
 
 def is_nested(node: exp.Expr) -> bool:
-    """True if the node is a query inside an expression."""
+    """Return True if the node is a query inside an expression."""
     if isinstance(node, exp.In):
         return node.args.get("query") is not None
     if isinstance(node, exp.EQ) and isinstance(node.expression, exp.Any):
@@ -48,7 +48,7 @@ def is_nested(node: exp.Expr) -> bool:
 
 
 def has_nested(node: exp.Expr) -> bool:
-    """True if the node contains a query."""
+    """Return True if the node contains a query."""
     return any(is_nested(part) for part in node.walk())
 
 

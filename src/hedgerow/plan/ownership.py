@@ -316,7 +316,7 @@ def same_owner(left: Expr, right: Expr) -> Expr:
 
 
 def is_owner(expr: Expr, ownership: Ownership, context: Context) -> bool:
-    """True if the expression equals the owner in every row, whatever the owner declared."""
+    """Return True if the expression equals the owner in every row, whatever the owner declared."""
     classes = context.classes(ownership.facts, present_with(ownership.owner))
     return expr == ownership.owner or classes.same(term(expr), term(ownership.owner))
 
@@ -349,7 +349,7 @@ def _names_owner(
 
 
 def in_fixed(expr: Expr, ownership: Ownership) -> bool:
-    """True if the expression has one value for all rows of a unit, as far as the owner's declarations go."""
+    """Return True if the expression has one value for all rows of a unit, as far as the owner's declarations go."""
     return all(table in ownership.fixed for table, _ in columns_of(expr))
 
 

@@ -88,7 +88,7 @@ class RowScope:
         raise self._unknown(node)
 
     def has(self, name: str) -> bool:
-        """True if some item has a column of that folded name."""
+        """Return True if some item has a column of that folded name."""
         return name in self.merged or any(name in item.columns for item in self.items)
 
     def clip(self, arguments: Sequence[Expr], span: Span | None) -> Expr:

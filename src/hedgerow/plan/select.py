@@ -125,7 +125,7 @@ def _windows_first(select: Select, condition: Expr | None, context: Context) -> 
 
 
 def has_window(expr: Expr) -> bool:
-    """True if the expression contains a window function."""
+    """Return True if the expression contains a window function."""
     return any(isinstance(part, Window) for part in walk(expr))
 
 

@@ -289,7 +289,7 @@ def _stand_ins(private: PrivateSource, source: From, ownership: Ownership, conte
 
 
 def _makes_step(here: Sequence[str], table: str, scan: Scan, classes: Classes, context: Context) -> bool:
-    """True if the path from `table`, under any of the names in `here`, leads to a row of `scan`."""
+    """Return True if the path from `table`, under any of the names in `here`, leads to a row of `scan`."""
     tables = context.catalog.tables
 
     def holds(condition: Expr) -> bool:

@@ -121,7 +121,7 @@ def in_zone(value: Expr, source: str, target: str) -> Expr:
 
 
 def is_instant(expr: Expr) -> bool:
-    """True if the expression is a point in time, and not merely a date and time."""
+    """Return True if the expression is a point in time, and not merely a date and time."""
     return isinstance(expr, Call) and expr.function == "in_zone"
 
 

@@ -161,8 +161,5 @@ def _optimal_shares(
 def _within(subsets: Sequence[Level], levels: Sequence[Level], sizes: Sequence[int]) -> NDArray[np.float64]:
     """Return the number of groups in a cell of each level, for each subset of its keys."""
     groups = [math.prod(size for i, size in enumerate(sizes) if i not in level) for level in levels]
-    return np.array([[_added(subset, *pair) for pair in zip(levels, groups, strict=True)] for subset in subsets])
-
-
-def _added(subset: Level, level: Level, groups: int) -> float:
-    return float(groups) if set(subset) <= set(level) else 0.0
+    pairs = [(set(level), float(count)) for level, count in zip(levels, groups, strict=True)]
+    return np.array([[count if set(subset) <= level else 0.0 for level, count in pairs] for subset in subsets])

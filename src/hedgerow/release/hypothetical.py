@@ -4,7 +4,7 @@ Nothing here reads data. A number's error bar follows from its noisy coordinates
 of a release can be computed before it is bought, for groups of any size.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import product
 
@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hedgerow.aggregates import Form, NeededSums
+from hedgerow.aggregates import NeededSums
 from hedgerow.error_bars.intervals import half_width
 from hedgerow.expressions.facts import range_of
 from hedgerow.privacy.plan import PrivatePlan, SumForms, Terms
@@ -44,7 +44,11 @@ def typical(plan: PrivatePlan, sizes: Floats) -> Estimator:
 def extreme(plan: PrivatePlan, sizes: Floats) -> Estimator:
     """Return groups of each size with values at and near the ends of their ranges, at the middle and at zero."""
     free = _free(plan)
-    corners = list(_corners([shares for _, shares in free]))
+    options = [shares for _, shares in free]
+    if len(options) <= MOST_FORMS:
+        corners = list(product(*options))
+    else:
+        corners = [tuple(shares[min(index, len(shares) - 1)] for shares in options) for index in range(4)]
     every = np.tile(sizes, len(corners))
     forms = [
         (terms, np.repeat([corner[index] for corner in corners], len(sizes)) * every)
@@ -76,7 +80,10 @@ def carried(
         forms.append((sum_form.count, count))
         total, way = measured.centred if sum_form.centred else measured.total, (corner or {}).get(_sum_of(sum_form), 0)
         if total is not None and _sum_of(sum_form):
-            values = _moved(total, way, end[1])
+            values = total.values
+            if way:  # towards zero, a sum stops there
+                reach = way * half_width(total.noise, end[1])
+                values = np.copysign(np.maximum(np.abs(values) + reach, 0.0), values)
             forms.append((_sum_of(sum_form), np.clip(values, -count, count) if sum_form.centred else values))
     solved = _estimator(plan, forms, counts)
     return Estimator(
@@ -112,13 +119,6 @@ def _sums(plan: PrivatePlan) -> list[Terms]:
 
 def _sum_of(sum_form: SumForms) -> Terms:
     return sum_form.centred or sum_form.total
-
-
-def _moved(form: Form, way: int, beta: float) -> Floats:
-    """Return a sum at an end of its interval; towards zero it stops there."""
-    if not way:
-        return form.values
-    return np.copysign(np.maximum(np.abs(form.values) + way * half_width(form.noise, beta), 0.0), form.values)
 
 
 def _count_of(known: Estimator, index: int, side: int, beta: float) -> Floats:
@@ -161,12 +161,6 @@ def _free(plan: PrivatePlan) -> list[tuple[Terms, tuple[float, ...]]]:
             low, high = _ends(need)
             options[sum_form.total] = (low, (low + high) / 2, high) + ((0.0,) if low < 0 < high else ())
     return list(options.items())
-
-
-def _corners(options: Sequence[Sequence[float]]) -> list[tuple[float, ...]]:
-    if len(options) <= MOST_FORMS:
-        return list(product(*options))
-    return [tuple(shares[min(index, len(shares) - 1)] for shares in options) for index in range(4)]
 
 
 def _is_plain(sum_form: SumForms) -> bool:

@@ -54,11 +54,8 @@ def measure(exact_sums: ExactTable, selected: SelectedKeys, plan: PrivatePlan, r
     require(receipt, plan)
     shown = np.flatnonzero(selected.shown)
     rows = _rows(exact_sums, selected)[shown]
-    sums = (
-        []
-        if exact_sums is None  # a group without a row gets the zero at the end
-        else [np.asarray(np.append(exact_sums.exact_numbers(f"s{i}"), 0)[rows]) for i in range(len(plan.sums))]
-    )
+    # A group without a row gets the zero at the end.
+    sums = [np.asarray(np.append(exact_sums.exact_numbers(f"s{i}"), 0)[rows]) for i in range(len(plan.sums))]
     groups = np.arange(len(shown))
     noisy_sums = _measured(plan.noisy_sums, sums, selected, groups, plan)
     keys = selected.keys.take(pa.array(shown)) if plan.levels else selected.keys

@@ -429,8 +429,15 @@ def read_draws(
     kept: Sequence[Mapping[str, Any]], values: Mapping[int | None, Expr]
 ) -> tuple[tuple[Draw, ...], tuple[Bucketing, ...]]:
     """The draws, each with a bucketing of its own; `values` are those that a statement asks for, by draw."""
-    bucketings = tuple(_bucketing(one, values.get(index)) for index, one in enumerate(kept))
-    return tuple(_draw(one, index) for index, one in enumerate(kept)), bucketings
+    draws, bucketings = [], []
+    for index, one in enumerate(kept):
+        rank = Rank(Fraction(one["quantile"]), one["extreme"], one["aside"])
+        draws.append(Draw(index, rank, Fraction(one["epsilon"]), Reach(*one["reach"]), one["beta"]))
+        # A draw that the statement does not ask for keeps only the name of its value.
+        value = values.get(index) or Column(one["named"], Type.FLOAT)
+        grid, buckets = Grid(*one["grid"]), Buckets(*one["buckets"])
+        bucketings.append(Bucketing(value, None, grid, buckets, one.get("by_person", False)))
+    return tuple(draws), tuple(bucketings)
 
 
 def _describe_draw(draw: Draw, bucketing: Bucketing) -> dict[str, Any]:
@@ -446,14 +453,3 @@ def _describe_draw(draw: Draw, bucketing: Bucketing) -> dict[str, Any]:
         "buckets": astuple(bucketing.buckets),
         "by_person": bucketing.by_person,
     }
-
-
-def _draw(kept: Mapping[str, Any], bucketing: int) -> Draw:
-    rank = Rank(Fraction(kept["quantile"]), kept["extreme"], kept["aside"])
-    return Draw(bucketing, rank, Fraction(kept["epsilon"]), Reach(*kept["reach"]), kept["beta"])
-
-
-def _bucketing(kept: Mapping[str, Any], value: Expr | None) -> Bucketing:
-    """The bucketing of a stored draw; a draw that the statement does not ask for keeps only the name of its value."""
-    grid, buckets = Grid(*kept["grid"]), Buckets(*kept["buckets"])
-    return Bucketing(value or Column(kept["named"], Type.FLOAT), None, grid, buckets, kept.get("by_person", False))

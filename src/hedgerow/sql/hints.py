@@ -120,7 +120,7 @@ def unclosed(text: str) -> Hint | None:
 
 
 def _is_bracketed_name(tokens: Sequence[Token], index: int) -> bool:
-    """True if SQL Server would read `[name]` here as a name."""
+    """Return True if SQL Server would read `[name]` here as a name."""
     if index + 2 >= len(tokens) or tokens[index + 2].token_type is not TokenType.R_BRACKET:
         return False
     before = tokens[index - 1].text.upper() if index else ""

@@ -39,7 +39,8 @@ def choose(answer: ReleasedTable, schema: pa.Schema, wanted: Wanted) -> PlotChoi
     _numbers(drawn, kinds)
     keys = [name for name in kinds if name not in drawn and name not in answer.noisy]
     if x is None:
-        x = _axis([name for name in keys if name != colour], kinds)
+        order = (TEMPORAL, QUANTITATIVE, NOMINAL)
+        x = min((name for name in keys if name != colour), key=lambda name: order.index(kinds[name]), default=None)
     others = tuple(name for name in keys if name != x) if colour is None else (colour,)
     if x is not None:
         return PlotChoice(x, drawn, others, kinds[x])
@@ -53,11 +54,6 @@ def _drawn_columns(answer: ReleasedTable, kinds: dict[str, str], x: str | None, 
     numbers = [name for name, kind in kinds.items() if kind == QUANTITATIVE and name not in {x, colour}]
     plain_axis = x is None and all(name in numbers for name in kinds) and len(numbers) > 1
     return tuple(numbers[1:] if plain_axis else numbers)
-
-
-def _axis(keys: Sequence[str], kinds: dict[str, str]) -> str | None:
-    ranked = sorted(keys, key=lambda name: (TEMPORAL, QUANTITATIVE, NOMINAL).index(kinds[name]))
-    return ranked[0] if ranked else None
 
 
 def _kind(column: pa.DataType) -> str:

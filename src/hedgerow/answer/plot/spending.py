@@ -87,7 +87,8 @@ def _panel(errors: Mapping[float, Mapping[int, float]], name: str, quoted: float
 
 def _rows(errors: Mapping[float, Mapping[int, float]]) -> list[Point]:
     """Return a point for each size, or one if size does not matter. An error of zero has no logarithm."""
-    same = all(_equal(list(by.values())) for by in errors.values())
+    by_epsilon = [list(by.values()) for by in errors.values()]
+    same = all(e == row[0] or math.isclose(e, row[0], rel_tol=1e-9) for row in by_epsilon for e in row)
     rows = []
     for epsilon, by in errors.items():
         for size, error in list(by.items())[: 1 if same else None]:
@@ -101,10 +102,6 @@ def _rows(errors: Mapping[float, Mapping[int, float]]) -> list[Point]:
             if error != 0:
                 rows.append(row)
     return rows
-
-
-def _equal(errors: list[float]) -> bool:
-    return all(error == errors[0] or math.isclose(error, errors[0], rel_tol=1e-9) for error in errors)
 
 
 def _x() -> AnyChart:

@@ -207,7 +207,7 @@ class LinearForm:
         return LinearForm(self.values * factors, self.matrix.multiply(clean[:, None]).tocsr())
 
     def equals(self, other: "LinearForm") -> bool:
-        """True if both are the same in every row."""
+        """Return True if both are the same in every row."""
         return np.array_equal(self.values, other.values, equal_nan=True) and (self.matrix != other.matrix).nnz == 0
 
     def covariance(self, other: "LinearForm", releases: Releases) -> Floats:

@@ -94,7 +94,11 @@ def covariance_range(moments: Moments, beta: float, *, sample: bool = False) -> 
 
 def slope_range(moments: Moments, beta: float) -> Range:
     """The interval of Cov / Var z."""
-    return _slope(moments, _means(moments, (1 - MAIN) * beta / 2), MAIN * beta)
+
+    def score(m: Floats, k: Floats) -> Range:
+        return root_range(moments, around(COVARIANCE, m, k), around(VAR_FIRST, m, k), MAIN * beta)
+
+    return _union(_means(moments, (1 - MAIN) * beta / 2), score)
 
 
 def intercept_range(moments: Moments, beta: float, offset: float) -> Range:
@@ -185,13 +189,6 @@ def root_range(
             distance = distance * first / (first + np.maximum(beyond, 0.0))
         ends.append(np.where(clear, middle + sign * distance, sign * np.inf))
     return ends[0], ends[1]
-
-
-def _slope(moments: Moments, means: Sequence[Range], beta: float) -> Range:
-    def score(m: Floats, k: Floats) -> Range:
-        return root_range(moments, around(COVARIANCE, m, k), around(VAR_FIRST, m, k), beta)
-
-    return _union(means, score)
 
 
 def _means(moments: Moments, beta: float) -> list[Range]:

@@ -118,7 +118,7 @@ def corrected(moments: Moments, form: Form) -> Floats:
 
 
 def is_clear(moments: Moments, form: Form) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """True if a central moment is at least one standard deviation of its own noise, to first order."""
+    """Return True if a central moment is at least one standard deviation of its own noise, to first order."""
     value = np.maximum(corrected(moments, form), 0.0)
     noise = moments.noise_stddev(gradient(moments, form, value))
     return np.asarray((value >= noise) & (value > 0))

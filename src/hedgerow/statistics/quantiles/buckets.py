@@ -157,7 +157,7 @@ def highest(epsilon: Fraction, reach: Reach, buckets: int) -> Target:
 
 
 def extreme_is_safe(noisy_rows: float | Fraction, epsilon: Fraction, reach: Reach, buckets: int) -> bool:
-    """True if an extreme may be shown: its rank is in the outer quarter, by a *released* weighted count.
+    """Return True if an extreme may be shown: its rank is in the outer quarter, by a *released* weighted count.
 
     Otherwise NULL with `SMALL_GROUP`: the rank might be anywhere in the group, or outside of it.
 

@@ -26,14 +26,10 @@ def noises(name: str, value: Noise | NoisePair | None) -> NoisePair:
         raise ParameterError(
             f"{name} must be one noise, or a pair: of the first count and of the second.", code="parameter-pair"
         )
-    first, second = (_checked(name, NONE if one is None else one) for one in pair)
-    return first, second
-
-
-def _checked(name: str, noise: Noise) -> Noise:
-    if not isinstance(noise, (Gaussian, Laplace)):
+    first, second = (NONE if one is None else one for one in pair)
+    if not isinstance(first, (Gaussian, Laplace)) or not isinstance(second, (Gaussian, Laplace)):
         raise ParameterError(f"{name} must be Gaussian(sigma) or Laplace(scale).", code="parameter-noise")
-    return noise
+    return first, second
 
 
 Weight = Callable[[Floats], Floats | float]
