@@ -29,7 +29,7 @@ class Avg(Aggregate):
     """The mean of a clamped value, from a centred sum and a count released together.
 
     Centring on the middle of the range shrinks the sensitivity of the sum; on a mean that is known from an earlier
-    release, it makes the count matter little (`privacy.known_means`). While the count may be zero, the interval is the
+    release, it makes the count matter little (`use_known_means`). While the count may be zero, the interval is the
     whole range: nothing was learned.
     """
 

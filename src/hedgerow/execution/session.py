@@ -34,10 +34,9 @@ from hedgerow.plan.join_limits import within_limits
 from hedgerow.plan.nodes import LogicalPlan, Release, scans_of
 from hedgerow.plan.repartition import repartitioned
 from hedgerow.privacy.keys import Key
-from hedgerow.privacy.known_means import ASSUMED_DISTANCE, needs_means
 from hedgerow.privacy.plan import PrivateStatement, statement_fingerprint
 from hedgerow.privacy.price import price, require_laplace_budget
-from hedgerow.privacy.statement_sums import needed_sums
+from hedgerow.privacy.statement_sums import ASSUMED_DISTANCE, needed_sums, needs_means
 from hedgerow.release import (
     Estimator,
     NoisyTable,

@@ -23,12 +23,11 @@ from hedgerow.privacy.joint import (
     laplace_family,
     moment_parts,
 )
-from hedgerow.privacy.known_means import COUNT_WEIGHT
 from hedgerow.privacy.levels import level_bounding
 from hedgerow.privacy.plan import Terms
 from hedgerow.privacy.precision import SUM_BITS, Grid, Precision, centred, plain
 from hedgerow.privacy.ranks import Bucketing, CumulativeSums, Draw, RankedColumn, RankEvent, bucketing_of
-from hedgerow.privacy.statement_sums import Arms, Joint, StatementSums, Support
+from hedgerow.privacy.statement_sums import COUNT_WEIGHT, Arms, Joint, StatementSums, Support
 from hedgerow.privacy.sums import ExactSum, NoisySum, SumKind
 from hedgerow.statistics.moments.families import Family
 
@@ -188,7 +187,7 @@ class Assembly:
 def with_gaussian(assembly: Assembly) -> Assembly:
     """Make every count and every sum a noisy sum of its own, with equal noise; likewise for each level of totals.
 
-    A count beside sums around known means gets less of the budget (`known_means`).
+    A count beside sums around known means gets less of the budget (`use_known_means`).
     """
 
     def put(parts: Sequence[Part], denominator: int, unit: float = 1.0, weight: float = 1.0) -> int:

@@ -21,14 +21,13 @@ from hedgerow.privacy.bounding import Bounding, bound, units_only
 from hedgerow.privacy.distinct import gaussian_distinct, laplace_distinct
 from hedgerow.privacy.keys import Key, KeyRule, Keys, keys_of
 from hedgerow.privacy.kinds import merge_needs, sum_forms
-from hedgerow.privacy.known_means import COUNT_WEIGHT, use_known_means
 from hedgerow.privacy.levels import Level, LevelShare, level_bounding, level_shares, shown_levels
 from hedgerow.privacy.marginals import pool_levels
 from hedgerow.privacy.plan import PrivatePlan, PrivateStatement
 from hedgerow.privacy.precision import precision
 from hedgerow.privacy.predicted_error import best_share, predicted_errors
 from hedgerow.privacy.ranks import gaussian_column, laplace_column
-from hedgerow.privacy.statement_sums import StatementSums, needed_sums
+from hedgerow.privacy.statement_sums import COUNT_WEIGHT, StatementSums, needed_sums, use_known_means
 from hedgerow.privacy.sums import LevelSums, Selection
 from hedgerow.special import normal_quantile
 
@@ -95,7 +94,7 @@ def price_uses(
 
     `beta` is the failure probability of an interval that is drawn together with its number (`ranks`); `equal_noise`
     selects the Bezier basis for moments; `method` is the bound of COUNT(DISTINCT x): "auto", "flow" or "simple";
-    `means` are those that earlier releases of the ledger tell (`known_means`). `shares` are the parts of mu squared
+    `means` are those that earlier releases of the ledger tell (`use_known_means`). `shares` are the parts of mu squared
     (Gaussian noise) or of epsilon (Laplace noise) of the releases, which add up to one; by default they are equal.
     """
     pricers = []
