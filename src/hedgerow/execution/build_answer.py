@@ -24,7 +24,7 @@ from hedgerow.error_bars.propagation import (
     explain_missing,
     missing_behind,
 )
-from hedgerow.error_bars.provenance import deciding, noisy_columns, picks_rows
+from hedgerow.error_bars.provenance.columns import deciding, noisy_columns, picks_rows
 from hedgerow.error_bars.provenance.origins import Cell, Known, Untraced
 from hedgerow.errors import BackendError
 from hedgerow.execution.answer_notes import answer_notes, flag_missed_target
