@@ -261,7 +261,8 @@ def draw_ranks(
 ) -> list[RankColumn]:
     """Return all draws from bucketing number `index`, in every shown group.
 
-    Privacy: `release.ranks`, with the epsilons that were charged. The weights are read here and go no further.
+    Privacy: `draw_buckets` and `draw_nested`, with the epsilons that were charged. The weights are read here and go no
+    further.
     """
     require(receipt, plan)
     shown = np.flatnonzero(selected.shown)

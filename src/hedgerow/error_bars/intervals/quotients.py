@@ -64,7 +64,7 @@ def quotient_bounds(
 
     The numerator is seen with noise sum a_i X_i and the denominator with sum b_i X_i; a noise that enters both
     stands once, with both coefficients. Exact for normal noises (Fieller), for one or two Laplace noises and, up to
-    0.2 %, for any number and mixture of both (`pivots`); on a lattice a little longer, and conservative on a coarse
+    0.2 %, for any number and mixture of both (`pivot_hull`); on a lattice a little longer, and conservative on a coarse
     one. What is said is about the quotient if it exists: an exact denominator of zero has none.
 
     Args:
