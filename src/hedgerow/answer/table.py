@@ -12,7 +12,7 @@ from hedgerow.accounting.budget import Spending
 from hedgerow.answer.frames import arrow_table
 from hedgerow.answer.plain import plain, rounded_outwards
 from hedgerow.answer.plot import AnyChart, plot_answer
-from hedgerow.answer.released import NoteKind, Payment, ReleasedTable
+from hedgerow.answer.released import FREE, NoteKind, Payment, ReleasedTable
 from hedgerow.answer.render import html_table, text_table
 from hedgerow.error_bars.intervals.interval import Interval
 from hedgerow.errors import ConditionNotMet, ParameterError
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     from rich.table import Table
-
-
-FREE = Spending(0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from hedgerow.answer.plot.library import ABOVE, DASHED, AnyChart, Point, altair,
 from hedgerow.answer.plot.points import NOMINAL, QUANTITATIVE
 from hedgerow.errors import ParameterError
 
-WIDTH, HEIGHT = 420, 200
+WIDTH, BUDGET_HEIGHT, CURVE_HEIGHT = 420, 200, 240
 SHARE = {"axis": {"format": "%"}, "title": "used share of the budget"}
 
 
@@ -16,8 +16,6 @@ Errors = Mapping[str, Mapping[int, float]]
 """For each column, the half width of its interval by the number of rows in a group."""
 
 ANY_SIZE = "any size"
-
-WIDTH, HEIGHT = 420, 240
 
 
 def plot_spending(dataset: str, charges: Sequence[tuple[str, str, float]]) -> AnyChart:
@@ -41,7 +39,7 @@ def plot_spending(dataset: str, charges: Sequence[tuple[str, str, float]]) -> An
         library.Chart({"values": steps})
         .mark_line(interpolate="step-after", point=True)
         .encode(x=library.X("time:T", title="time (UTC)"), y=shared)
-        .properties(title=f"{harmless(dataset)}: spending over time", width=WIDTH, height=HEIGHT)
+        .properties(title=f"{harmless(dataset)}: spending over time", width=WIDTH, height=BUDGET_HEIGHT)
     )
     in_all = (
         library.Chart({"values": bars})
@@ -82,7 +80,7 @@ def _panel(errors: Mapping[float, Mapping[int, float]], name: str, quoted: float
         *layer(unbounded, "point", {**_encoding(sizes, None), **height}, **filled(ABOVE)),
         *layer([{"epsilon": quoted, "shown": "as quoted"}], "rule", {"x": _x()}, **DASHED),
     ]
-    return altair().layer(*layers).properties(title=title, width=WIDTH, height=HEIGHT)
+    return altair().layer(*layers).properties(title=title, width=WIDTH, height=CURVE_HEIGHT)
 
 
 def _rows(errors: Mapping[float, Mapping[int, float]]) -> list[Point]:

@@ -14,15 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hedgerow.error_bars.intervals.interval import ZERO_DENOMINATOR, Bounds, Floats, Reason, Status
+from hedgerow.error_bars.intervals.interval import ZERO_DENOMINATOR, Bounds, Flags, Floats, Reason, Status
 from hedgerow.errors import InternalError
 
 OUTSIDE_DOMAIN = Status(
     reason=Reason.UNDEFINED, note="unbounded: the noisy value lies where the function is not defined"
 )
 
-
-Flags = NDArray[np.bool_]
 
 COMPARISONS: Mapping[str, Callable[[Bounds, Bounds], tuple[Flags, Flags]]] = {
     "less": lambda a, b: (a.upper < b.lower, a.lower >= b.upper),
