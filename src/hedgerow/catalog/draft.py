@@ -193,7 +193,12 @@ def draft_table(table: SchemaTable, schema: Schema, decisions: Decisions = UNDEC
     unit = decided or (candidates[0] if len(candidates) == 1 else None)
     links = [link for link in references(table, schema) if link.column != unit]
     if unit is None:
-        yield from _open_unit(candidates or ([] if links else single_keys(table)), decisions.max_rows)
+        yield remark(f"    unit: {FILL_IN}", "FILL IN the column that names the person each row is about")
+        for name in candidates or ([] if links else single_keys(table)):
+            reason = "by its name" if names_person(name) else "if each row is about another person"
+            yield remark(f"    # unit: {quote(name)}", f"perhaps this one, {reason}")
+        yield remark("    # public: true", "instead of a unit, if the rows are not about people (a list of countries)")
+        yield from _limits(decisions.max_rows)
     else:
         yield from _unit(table, unit, decisions.max_rows, guessed=decided is None)
     for link in links:
@@ -216,15 +221,6 @@ def _unit(table: SchemaTable, unit: str, max_rows: int | None, *, guessed: bool)
         yield remark("    unit_unique: true", "one row for each unit; the database enforces it")
     else:
         yield from _limits(USUAL_ROWS if guessed and max_rows is None else max_rows)
-
-
-def _open_unit(candidates: list[str], max_rows: int | None) -> Iterator[str]:
-    yield remark(f"    unit: {FILL_IN}", "FILL IN the column that names the person each row is about")
-    for name in candidates:
-        reason = "by its name" if names_person(name) else "if each row is about another person"
-        yield remark(f"    # unit: {quote(name)}", f"perhaps this one, {reason}")
-    yield remark("    # public: true", "instead of a unit, if the rows are not about people (a list of countries)")
-    yield from _limits(max_rows)
 
 
 def _limits(max_rows: int | None) -> Iterator[str]:

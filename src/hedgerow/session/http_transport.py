@@ -134,7 +134,12 @@ class HttpTransport:
         except BaseException:
             connection.close()
             raise
-        self._keep(connection)
+        with self._lock:
+            keep = connection.sock is not None and not self._closed and len(self._idle) < KEPT_CONNECTIONS
+            if keep:
+                self._idle.append(connection)
+        if not keep:
+            connection.close()
         return response.status, response.headers.get_content_type(), content
 
     def _connection(self) -> http.client.HTTPConnection:
@@ -160,13 +165,6 @@ class HttpTransport:
             connection.connect()
         _wait_without_end(connection.sock)
         return connection
-
-    def _keep(self, connection: http.client.HTTPConnection) -> None:
-        with self._lock:
-            if connection.sock is not None and not self._closed and len(self._idle) < KEPT_CONNECTIONS:
-                self._idle.append(connection)
-                return
-        connection.close()
 
 
 def _tls_context(ca: str | None) -> ssl.SSLContext:

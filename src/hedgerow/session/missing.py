@@ -75,7 +75,10 @@ class _Lacking:
         if len(self._errors) == 1:
             first.hint = self._hint()
             return first
-        listed = ", ".join(self._names())
+        tables, columns = " and ".join(self._tables), " and ".join(name for _, name in self._columns)
+        words = {EPSILON: "epsilon", DELTA: "delta", MAX_ROWS: f"max_rows of {tables}" if tables else "max_rows"}
+        words[BOUNDS] = f"bounds of {columns}" if columns else "bounds"
+        listed = ", ".join(words[code] for code in words if code in self._errors)
         message = f"Neither the query nor the catalog sets what this statement needs: {listed}."
         refusal = ParameterError(message, code="missing-settings", hint=self._hint())
         if BOUNDS in self._errors:
@@ -152,12 +155,6 @@ class _Lacking:
     def _delta(self) -> float:
         """A hundredth of the budget's, as a power of ten."""
         return float(f"1e{math.floor(math.log10(self._session.catalog.budget.delta)) - 2}")
-
-    def _names(self) -> Iterator[str]:
-        tables, columns = " and ".join(self._tables), " and ".join(name for _, name in self._columns)
-        words = {EPSILON: "epsilon", DELTA: "delta", MAX_ROWS: f"max_rows of {tables}" if tables else "max_rows"}
-        words[BOUNDS] = f"bounds of {columns}" if columns else "bounds"
-        return (words[code] for code in words if code in self._errors)
 
     def _hint(self) -> str:
         suggestions = {EPSILON: f"epsilon={self._epsilon:g}", DELTA: f"delta={_plain(self._delta)}"}

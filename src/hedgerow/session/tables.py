@@ -78,7 +78,15 @@ class TableList(tuple[TableInfo, ...]):
         return table
 
     def __str__(self) -> str:
-        return "\n".join(_lines(self))
+        lines = []
+        for table in self:
+            comment = "" if table.comment is None else f": {table.comment}"
+            lines.append(f"{table.name}{' (public)' if table.public else ''}{comment}")
+            width = max((len(column.name) for column in table.columns), default=0)
+            lines += [
+                f"  {column.name:{width}}  {'; '.join([column.type, *_facts(column)])}" for column in table.columns
+            ]
+        return "\n".join(lines)
 
     __repr__ = __str__
 
@@ -139,15 +147,6 @@ def _tables(session: Session) -> Iterator[TableInfo]:
             known = known or DeclaredColumn(name)
             columns.append(ColumnInfo(name, kind.value, known.comment, known.lower, known.upper, known.values, person))
         yield TableInfo(declared.name, tuple(columns), declared.comment, declared.public)
-
-
-def _lines(tables: TableList) -> Iterator[str]:
-    for table in tables:
-        comment = "" if table.comment is None else f": {table.comment}"
-        yield f"{table.name}{' (public)' if table.public else ''}{comment}"
-        width = max((len(column.name) for column in table.columns), default=0)
-        for column in table.columns:
-            yield f"  {column.name:{width}}  {'; '.join([column.type, *_facts(column)])}"
 
 
 def _table_html(table: TableInfo) -> Markup:

@@ -77,10 +77,11 @@ class _WithinInterval(ApproxPrivate):
         self._column = column
 
     def _agrees(self, noisy: Real | Decimal) -> bool:
-        return any(_usable(bar, self._column) and self._held_by(bar) for value, bar in self._bars if value == noisy)
-
-    def _held_by(self, bar: Interval) -> bool:
-        return bar.lower <= self.expected <= bar.upper
+        return any(
+            _usable(bar, self._column) and bar.lower <= self.expected <= bar.upper
+            for value, bar in self._bars
+            if value == noisy
+        )
 
     def _words(self) -> str:
         shown = [f"{value} in [{bar.lower:.10g}, {bar.upper:.10g}]" for value, bar in self._bars[:3]]

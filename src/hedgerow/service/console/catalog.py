@@ -136,8 +136,17 @@ class CatalogEditor:
                     self._state = text("span", "", "hr-small hr-quiet").props("aria-live=polite")
                 self._outcome = box("div", "hr-stack").props("aria-live=polite")
             with box("div", "hr-stack hr-editing-side"):
-                self._findings_card()
-                self._changes_card()
+                with card("Findings"):
+                    self._findings = box("div", "hr-stack").props("aria-live=polite")
+                    with box("div", "hr-row"):
+                        button("Check against the data", self._check, icon="fact_check")
+                    said = "This looks at the data without noise: the result is for the owner alone."
+                    text("p", said, "hr-small hr-quiet")
+                self._list_findings()
+                with card("What the change would do", "The latest questions, priced under this text. Free."):
+                    self._changes = box("div", "hr-stack").props("aria-live=polite")
+                    with box("div", "hr-row"):
+                        button("Compare", self._compare, icon="difference")
                 self._calibration_card(first)
         self._compared = box("div", "hr-stack")
         self._show_state()
@@ -198,14 +207,6 @@ class CatalogEditor:
             tips[note.line] = "\n".join(filter(None, (tips.get(note.line), note.message, note.hint)))
         show_marks(self._editor, marks, tips)
 
-    def _findings_card(self) -> None:
-        with card("Findings"):
-            self._findings = box("div", "hr-stack").props("aria-live=polite")
-            with box("div", "hr-row"):
-                button("Check against the data", self._check, icon="fact_check")
-            text("p", "This looks at the data without noise: the result is for the owner alone.", "hr-small hr-quiet")
-        self._list_findings()
-
     def _list_findings(self) -> None:
         self._findings.clear()
         with self._findings:
@@ -246,12 +247,6 @@ class CatalogEditor:
         self._mark()
         self._list_findings()
         self._show_state()
-
-    def _changes_card(self) -> None:
-        with card("What the change would do", "The latest questions, priced under this text. Free."):
-            self._changes = box("div", "hr-stack").props("aria-live=polite")
-            with box("div", "hr-row"):
-                button("Compare", self._compare, icon="difference")
 
     async def _compare(self) -> None:
         draft = self._editor.value

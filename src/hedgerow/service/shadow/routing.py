@@ -325,14 +325,10 @@ def _not_a_query(command: str) -> HedgerowError:
 
 def _session_route(command: str, words: Sequence[Word]) -> Route:
     """Return the route of a command about the session."""
-    if command in {"SET", "SHOW", "RESET"}:
-        return _setting_route(words)
-    if any(word.keyword == "PREPARED" for word in words):
-        raise UnsupportedSQLError("Prepared transactions are not supported.", code="not-a-select", hint=READ_ONLY)
-    return SESSION_COMMANDS[command]
-
-
-def _setting_route(words: Sequence[Word]) -> Route:
+    if command not in {"SET", "SHOW", "RESET"}:
+        if any(word.keyword == "PREPARED" for word in words):
+            raise UnsupportedSQLError("Prepared transactions are not supported.", code="not-a-select", hint=READ_ONLY)
+        return SESSION_COMMANDS[command]
     skipped = 2 if len(words) > 1 and words[1].keyword in {"SESSION", "LOCAL"} else 1
     name = [word.value for word in words[skipped : skipped + 2]]
     off = words[-1].value.strip("'").lower() not in {"on", "true", "yes", "1", "default"}

@@ -216,12 +216,12 @@ class _ShadowTable:
         person = [name for name, column in self.columns.items() if column.person]
         if person and self._declared.unit_unique:
             return tuple(person)
-        enforced = () if self._schema is None else self._schema.unique
-        keys = sorted((len(key), sorted(key)) for key in enforced if key <= self.columns.keys() and self._filled(key))
+        if self._schema is None:
+            return ()
+        nullable = {name for name, column in self._schema.columns.items() if column.nullable}
+        usable = (key for key in self._schema.unique if key <= self.columns.keys() and not key & nullable)
+        keys = sorted((len(key), sorted(key)) for key in usable)
         return tuple(keys[0][1][:MAXIMUM_KEY]) if keys else ()
-
-    def _filled(self, columns: Iterable[str]) -> bool:
-        return self._schema is not None and not any(self._schema.columns[name].nullable for name in columns)
 
     def statements(self) -> Iterator[str]:
         """Yield the statements that create the table and its comments."""

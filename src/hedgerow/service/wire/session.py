@@ -289,19 +289,14 @@ class WireSession:
         prepared = portal.prepared
         self._offset = prepared.offset
         if portal.result is None:
-            await self._require_width(portal)
+            columns = await self._local.columns(prepared.command, prepared.given, portal.values)
+            if prepared.width is not None and prepared.width != len(columns or ()):  # refused before it is paid for
+                raise StatementError("cached plan must not change result type", "0A000", hint="Prepare it again.")
             portal.result = await self._run(prepared.command, prepared.given, portal.values)
         if prepared.command.kind is CommandKind.COPY:
             await self._copy(portal.result, prepared.command)
         else:
             await self._rows(portal, portal.result, limit)
-
-    async def _require_width(self, portal: Portal) -> None:
-        """Refuse a statement whose columns differ from those that the client was told, before it is paid for."""
-        prepared = portal.prepared
-        columns = await self._local.columns(prepared.command, prepared.given, portal.values)
-        if prepared.width is not None and prepared.width != len(columns or ()):
-            raise StatementError("cached plan must not change result type", "0A000", hint="Prepare it again.")
 
     async def _rows(self, portal: Portal, result: StatementResult, limit: int) -> None:
         """Send the next rows of a portal, at most `limit` of them (all, if it is not positive)."""
