@@ -15,7 +15,7 @@ from types import SimpleNamespace
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from hedgerow.service.console.pages import PAGES
+from hedgerow.service.console.listener import PAGES
 
 ROOT = Path(__file__).parents[1]
 OUT = ROOT / "build" / "screenshots"

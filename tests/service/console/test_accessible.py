@@ -6,7 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from hedgerow.service.console.pages import PAGES
+from hedgerow.service.console.listener import PAGES
 
 SERIOUS = {"moderate", "serious", "critical"}
 QUESTION = "SELECT region, COUNT(*) AS n, AVG(age) AS mean_age FROM patients GROUP BY region"

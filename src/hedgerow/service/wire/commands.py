@@ -11,8 +11,7 @@ from hedgerow.service.shadow.routing import Decision, Route
 from hedgerow.service.shadow.tables import BUDGET_SETTING
 from hedgerow.service.wire.formats import JSON, TEXT
 from hedgerow.service.wire.messages import StatementError
-from hedgerow.service.wire.private import PLAN, PrivateStatements
-from hedgerow.service.wire.results import ResultColumn, StatementResult, with_intervals
+from hedgerow.service.wire.private import PLAN, PrivateStatements, ResultColumn, StatementResult, with_intervals
 from hedgerow.service.wire.settings import SETTINGS, SessionSettings, read_setting
 
 ESCAPE = re.compile(r"\\(.)", re.DOTALL)

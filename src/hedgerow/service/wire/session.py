@@ -41,7 +41,7 @@ from hedgerow.service.wire.messages import (
     known,
     shifted,
 )
-from hedgerow.service.wire.results import ResultColumn, StatementResult, copy_messages, row_messages
+from hedgerow.service.wire.private import ResultColumn, StatementResult, copy_messages, row_messages
 
 CODECS = {"UTF8": "utf-8", "SQL_ASCII": "utf-8", "LATIN1": "latin-1", "LATIN9": "iso8859-15", "WIN1252": "cp1252"}
 """Python's names of the encodings that a client may choose."""
