@@ -26,6 +26,7 @@ ALL_KEYS = "all_keys"
 HEAVY = "hedgerow_heavy"
 CODES = "hedgerow_codes"
 BIT = "hedgerow_bit"
+BLOCKS = "hedgerow_blocks"
 PEOPLE = "hedgerow_people"
 OWNERS = "hedgerow_owners"
 BEYOND = "hedgerow_beyond"
@@ -84,12 +85,15 @@ class Shortcut:
         heavy: Query for the owners beyond a limit, loaded as `hedgerow_heavy`; its result is cut at `MOST_HEAVY` + 1.
         codes: Query for the keys, loaded with a bit for each as `hedgerow_codes` and cut at `MOST_CODES` + 1; None
             where no statement counts people per key.
+        blocks: Query for the pairs of key and block of owners, cut at `MOST_BLOCKS` + 1; None where no statement counts
+            people, or owners are not whole numbers.
         people: Query for the number of owners of each key, loaded as `hedgerow_people` and cut at `MOST_COUNTED` + 1;
             None where it is not needed, or the statement has a WHERE.
         strays: Query for a row if some row does not lead to exactly one owner; None where owners need no other table.
-        within, within_coded, within_counted: Statements for no owner beyond a limit: alone, with codes, and with the
-            number of owners of each key.
-        apart, apart_coded, apart_counted: Likewise for statements in which the owners of `hedgerow_heavy` are weighted.
+        within, within_coded, within_blocked, within_counted: Statements for no owner beyond a limit: alone, with codes,
+            with strings of bits for few blocks, and with the number of owners of each key.
+        apart, apart_coded, apart_blocked, apart_counted: Likewise for statements in which the owners of
+            `hedgerow_heavy` are weighted.
         ownerless: Statement for no owner beyond a limit and no stray row.
         owners: The owner column of the only table that is read besides the path, loaded as `hedgerow_owners`; or None.
         owned: The statement, with the same forms, that reads this column in place of the path.
@@ -99,13 +103,16 @@ class Shortcut:
     reads_all: bool
     heavy: Query
     codes: Query | None
+    blocks: Query | None
     people: Query | None
     strays: Query | None
     within: Query
     within_coded: Query | None
+    within_blocked: Query | None
     within_counted: Query | None
     apart: Query
     apart_coded: Query | None
+    apart_blocked: Query | None
     apart_counted: Query | None
     ownerless: Query | None
     owners: OwnerColumn | None = None
@@ -116,13 +123,16 @@ class Shortcut:
         queries = {
             "fact: owners beyond a limit": self.heavy,
             "fact: keys": self.codes,
+            "fact: blocks of people per key": self.blocks,
             "fact: people per key": self.people,
             "fact: rows without exactly one owner": self.strays,
             "nobody beyond a limit": self.within,
             "nobody beyond a limit, few keys": self.within_coded,
+            "nobody beyond a limit, few blocks of people": self.within_blocked,
             "nobody beyond a limit, people counted": self.within_counted,
             "some beyond a limit": self.apart,
             "some beyond a limit, few keys": self.apart_coded,
+            "some beyond a limit, few blocks of people": self.apart_blocked,
             "some beyond a limit, people counted": self.apart_counted,
             "nobody beyond a limit, one owner for each row": self.ownerless,
         }
@@ -142,6 +152,9 @@ MOST_COUNTED = 10_000
 
 MOST_CODES = 62
 """Maximum number of keys that have a bit each in a 64-bit integer."""
+
+MOST_BLOCKS = 4096
+"""Maximum number of pairs of key and block of owners that have a string of 2^16 bits each: 32 MB for a thread."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ import hedgerow as hr
 from hedgerow.backends import duckdb as backend
 from hedgerow.backends import facts as facts_module
 from hedgerow.backends.facts import MOST_FACTS, KeptFacts
+from hedgerow.compiled import MOST_BLOCKS
 from hedgerow.execution.prepare import prepare
 from hedgerow.execution.run import compile_steps, run_cheapest
 
@@ -82,6 +83,24 @@ def test_a_statement_over_some_rows_computes_facts_when_they_are_needed_again(sh
     facts = texts(shop, SOME, "fact:")
     assert not sent(SOME) & facts
     assert sent(SOME) & facts
+
+
+@pytest.mark.parametrize(("keys", "blocks"), [(MOST_BLOCKS // 2, True), (MOST_BLOCKS // 2 + 1, False)])
+def test_people_are_counted_in_blocks_up_to_a_number_of_blocks(tmp_path, monkeypatch, keys, blocks):
+    """Each key has people of two blocks."""
+    with duckdb.connect(str(tmp_path / "many.duckdb")) as connection:
+        connection.execute("CREATE TABLE orders (person BIGINT, status VARCHAR, price DOUBLE)")
+        connection.execute(f"INSERT INTO orders SELECT range * 13, 'k' || (range // 2), 5 FROM range({2 * keys})")
+        connection.execute("UPDATE orders SET person = person % 65536 + 65536 * (rowid % 2)")
+        connection.execute("CREATE TABLE shown AS FROM orders; CREATE TABLE computed AS FROM orders")
+    (tmp_path / "shop.yaml").write_text(CATALOG)
+    read, run = backend._read, []
+    monkeypatch.setattr(backend, "_read", lambda cursor, query, n: run.append(query.sql) or read(cursor, query, n))
+    with hr.connect(tmp_path / "many.duckdb", catalog=tmp_path / "shop.yaml") as db:
+        for _ in range(3):
+            run.clear()
+            db.sql(SOME, reuse=False)
+    assert any("BITSTRING_AGG" in sql for sql in run) is blocks
 
 
 def test_neither_price_nor_explanation_depends_on_known_facts(shop):

@@ -55,6 +55,13 @@ FAULTS = (
         (FACTS,),
     ),
     Fault(
+        "people-of-two-blocks-counted-as-one",
+        "dialects/base.py",
+        "AS {self.whole}) >> 16)",
+        "AS {self.whole}) >> 17)",
+        (FACTS,),
+    ),
+    Fault(
         "rows-without-an-owner-counted",
         "compile/paths.py",
         'conditions = [f"{counts[0]} <> {counts[1]}"]',

@@ -10,6 +10,8 @@ The facts are small tables:
     heavy   the owners beyond a limit, over all rows of FROM.
     codes   the keys of all rows of FROM, each with one bit of a 64-bit integer: the keys of an owner are then the
             bitwise OR of the bits of its rows, and no pairs of owner and key are made to count people per key.
+    blocks  one row for each key and block of 2^16 consecutive owners that occur together in FROM. If they are few, the
+            owners of a key are counted as the bits of one string of bits for each block.
     people  the number of owners of each key, over all rows of FROM: a statement without WHERE need not count them.
     strays  a row, if some row of FROM does not lead to exactly one owner along its path (`paths`).
 
@@ -21,8 +23,11 @@ which of them runs. Facts never leave the backend. How long a statement takes ma
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from enum import Enum
 from functools import partial
 from typing import Protocol
+
+import pyarrow as pa
 
 from hedgerow.compile.caps import Names, most_size, owner_size, people, same
 from hedgerow.compile.crowded import heavy_steps, joins_heavy
@@ -35,6 +40,7 @@ from hedgerow.compiled import (
     BIT,
     CODES,
     HEAVY,
+    MOST_BLOCKS,
     MOST_CODES,
     MOST_COUNTED,
     MOST_HEAVY,
@@ -65,6 +71,16 @@ class Write(Protocol):
 
 HEAVY_ROWS, LIGHT_ROWS = "heavy_rows", "light_rows"
 BEYOND, WITHIN = "beyond", "within"
+BLOCK, PARTS = "block", "blocks"
+
+
+class Counting(Enum):
+    """Source of the number of owners of each key: rows, or a fact that has all keys."""
+
+    PAIRS = "pairs"
+    CODES = "codes"
+    BLOCKS = "blocks"
+    PEOPLE = "people"
 
 
 def with_shortcut(plan: PrivatePlan, dialect: Dialect, write: Write, *, surveys: bool) -> Query:
@@ -78,26 +94,30 @@ def with_shortcut(plan: PrivatePlan, dialect: Dialect, write: Write, *, surveys:
     tested, counted = surveys and plan.selection is not None, counts_people(plan, surveys=surveys)
     coded = dialect.codes and surveys and counted and form_of(plan, dialect) is not RowForm.EARLY
     coded = coded and bool(plan.release.keys) and not isinstance(plan.release.source, BesideOwners)
+    blocked = dialect.blocks and counted and plan.release.owner.type is Type.INTEGER
     ownerless = None if counted else without_path(plan)
     beside = beside_owners(plan, dialect)
     unfiltered = surveys and counted and not plan.release.where
 
-    def form(over: PrivatePlan, *, heavy: bool = False, coded: bool = False, people: bool = False) -> Query:
-        return write(over, partial(_known, known=_Known(heavy, coded, people, tested)))
+    def form(over: PrivatePlan, counting: Counting = Counting.PAIRS, *, heavy: bool = False) -> Query:
+        return write(over, partial(_known, known=_Known(heavy, counting, tested)))
 
     shortcut = Shortcut(
         tables=tuple(dict.fromkeys(scan.table for scan in scans_of(plan.release))),
         reads_all=not plan.release.where,
         heavy=_heavy(plan, dialect),
         codes=_codes(plan, dialect) if coded else None,
+        blocks=_blocks(plan, dialect) if blocked else None,
         people=_people(plan, dialect) if unfiltered else None,
         strays=None if ownerless is None else strays(plan.release, ownerless.release.source, dialect),
         within=form(plan),
-        within_coded=form(plan, coded=True) if coded else None,
-        within_counted=form(plan, people=True) if unfiltered else None,
+        within_coded=form(plan, Counting.CODES) if coded else None,
+        within_blocked=form(plan, Counting.BLOCKS) if blocked else None,
+        within_counted=form(plan, Counting.PEOPLE) if unfiltered else None,
         apart=form(plan, heavy=True),
-        apart_counted=form(plan, heavy=True, people=True) if unfiltered and joins_heavy(plan, dialect) else None,
-        apart_coded=form(plan, heavy=True, coded=True) if coded else None,
+        apart_coded=form(plan, Counting.CODES, heavy=True) if coded else None,
+        apart_blocked=form(plan, Counting.BLOCKS, heavy=True) if blocked else None,
+        apart_counted=form(plan, Counting.PEOPLE, heavy=True) if unfiltered and joins_heavy(plan, dialect) else None,
         ownerless=None if ownerless is None else form(ownerless),
         owners=None if beside is None else beside[1],
         owned=None if beside is None else with_shortcut(beside[0], dialect, write, surveys=surveys),
@@ -168,6 +188,15 @@ def _codes(plan: PrivatePlan, dialect: Dialect) -> Query:
     return Query(sql, names, (BIT,), tuple(arrow_type(named.expr) for named in plan.release.keys))
 
 
+def _blocks(plan: PrivatePlan, dialect: Dialect) -> Query:
+    """Return the query for the keys, each with the blocks of its owners."""
+    whole = _whole(plan, keyed=True)
+    block = f"{dialect.block(scalar(plan.release.owner, dialect))} AS {BLOCK}"
+    pairs = f"SELECT DISTINCT {', '.join([*key_columns(whole, dialect), block])} {rows_clause(whole, dialect)}"
+    sql = f"SELECT {BLOCK} FROM ({pairs}{dialect.tail([], MOST_BLOCKS + 1, 0)}) AS found"
+    return Query(sql, (BLOCK,), (), (pa.int64(),))
+
+
 def _people(plan: PrivatePlan, dialect: Dialect) -> Query:
     """Return the query for the number of owners of each key; without keys, of all owners."""
     names = {named.name: named.expr.type for named in plan.release.keys}
@@ -185,13 +214,11 @@ def _people(plan: PrivatePlan, dialect: Dialect) -> Query:
 class _Known:
     """The facts that a statement relies on.
 
-    `hedgerow_heavy` has owners; `hedgerow_codes` and `hedgerow_people` have all keys. `tested` says
-    that the number of owners is read.
+    `heavy` says that `hedgerow_heavy` has owners, and `tested` that the number of owners is read.
     """
 
     heavy: bool
-    coded: bool
-    people: bool
+    counting: Counting
     tested: bool
 
 
@@ -202,7 +229,7 @@ def _known(
     if not known.heavy:
         return _plain_sums(plan, dialect, rows, names, WEIGHTED, known, bounded=nonce is not None)
     if joins_heavy(plan, dialect):
-        tested, known_people = known.tested, known.people
+        tested, known_people = known.tested, known.counting is Counting.PEOPLE
         return heavy_steps(plan, dialect, rows, names, nonce, WEIGHTED, tested=tested, known_people=known_people)
     is_heavy = dialect.is_listed(f"{rows}.o", HEAVY, "o")
     if isinstance(plan.release.source, BesideOwners):  # DuckDB estimates no rows for them, and would hash them all
@@ -234,13 +261,18 @@ def _plain_sums(
         return [dialect.step(result, query, once=False)]
     counted = f", owners AS {UNITS}" if bounded else ""
     counted += "".join(f", {_full('owners', plan, dialect)} AS s{i}" for i in people(plan))
-    steps = _people_by_code(dialect, rows, names) if known.coded else _people_by_pair(dialect, rows, names)
-    if known.people:
+    shown = "".join(f", s{i}" for i, _ in summed(plan))
+    if known.counting is Counting.BLOCKS:
+        query = f"SELECT {keys}owners{counted}{shown} FROM persons"
+        return [*_people_by_block(plan, dialect, rows, names, sums), dialect.step(result, query, once=False)]
+    steps = _people_by_pair(dialect, rows, names)
+    if known.counting is Counting.CODES:
+        steps = _people_by_code(dialect, rows, names)
+    if known.counting is Counting.PEOPLE:
         steps = [dialect.step("persons", f"SELECT {keys}owners FROM {PEOPLE}", once=False)]
     if not summed(plan):
         return [*steps, dialect.step(result, f"SELECT {keys}owners{counted} FROM persons", once=False)]
     named = "".join(f"plain.{name} AS {name}, " for name in names)
-    shown = "".join(f", s{i}" for i, _ in summed(plan))
     kind, match = ("inner", same("plain", "persons", names, dialect)) if names else ("cross", None)
     query = f"SELECT {named}owners{counted}{shown} FROM {dialect.join('plain', kind, 'persons', match)}"
     columns = f"{keys}{sums.removeprefix(', ')}"
@@ -273,6 +305,21 @@ def _people_by_pair(dialect: Dialect, rows: str, names: Names) -> list[Step]:
     pairs = f"SELECT {keys}o FROM {rows}{dialect.group_by([*names, 'o'])}"
     query = f"SELECT {keys}{dialect.count()} AS owners FROM ({pairs}) AS pairs{dialect.group_by(list(names))}"
     return [dialect.step("persons", query, once=False)]
+
+
+def _people_by_block(plan: PrivatePlan, dialect: Dialect, rows: str, names: Names, sums: str) -> list[Step]:
+    """Return the step `persons` with the sums: each block of owners of a key has a string of bits, one for an owner.
+
+    Every owner is in one block, so the owners of a key are those of its blocks, and so are its rows.
+    """
+    keys = "".join(f"{name}, " for name in names)
+    counted = f"{dialect.block('o')} AS {BLOCK}, {dialect.owners_in_block('o')} AS owners{sums}"
+    added = f"COALESCE({dialect.total('owners')}, 0) AS owners"
+    added += "".join(f", COALESCE({dialect.wide_total(f's{i}')}, 0) AS s{i}" for i, _ in summed(plan))
+    return [
+        dialect.step(PARTS, f"SELECT {keys}{counted} FROM {rows}{dialect.group_by([*names, BLOCK])}", once=False),
+        dialect.step("persons", f"SELECT {keys}{added} FROM {PARTS}{dialect.group_by(list(names))}", once=False),
+    ]
 
 
 def _people_by_code(dialect: Dialect, rows: str, names: Names) -> list[Step]:

@@ -87,6 +87,7 @@ class Dialect:
         exact_decimals: True if decimals of at most 18 digits are 64-bit integers, and CAST rounds to the nearest one.
         plain_texts: Native types of text that comes back from the engine and goes there again as the same text.
         codes: True if the keys of an owner can be gathered as bits of an integer.
+        blocks: True if the owners of a block are counted as the bits of a string of bits.
         joins_by_position: True if DuckDB's POSITIONAL JOIN and `error` are available (`compile.paths`).
         windows: True if those sums are then weighted by window functions, in a single pass over the pairs.
         crowds_first: True if the owners of many rows are found by a statement of its own (`compile.crowded`); the
@@ -113,6 +114,7 @@ class Dialect:
     text = "VARCHAR"
     plain_texts: frozenset[str] = frozenset()
     codes = False
+    blocks = False
     joins_by_position = False
     exact_integers = False
     exact_decimals = False
@@ -437,6 +439,14 @@ class Dialect:
     def has_bit(self, mask: str, bit: str) -> str:
         """Condition that a bit is set."""
         return f"({mask} & {bit}) <> 0"
+
+    def block(self, owner: str) -> str:
+        """The block of a whole number: 2^16 consecutive numbers are in one."""
+        return f"(CAST({owner} AS {self.whole}) >> 16)"
+
+    def owners_in_block(self, owner: str) -> str:
+        """The number of different whole numbers, all of one block."""
+        return f"BIT_COUNT(BITSTRING_AGG(CAST({owner} AS {self.whole}) & 65535, 0, 65535))"
 
     def root(self, squared: int, size: str) -> str:
         """The integer part of the square root of `squared / size`.

@@ -24,6 +24,7 @@ class DuckDBDialect(Dialect):
     lists_values = True
     plain_texts = frozenset({"VARCHAR"})
     codes = True
+    blocks = True
     joins_by_position = True
     exact_integers = True
     exact_decimals = True

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hedgerow.backends.facts import SETTLED_NS, is_settled
-from hedgerow.compiled import CODES, HEAVY, PEOPLE, Shortcut
+from hedgerow.compiled import BLOCKS, CODES, HEAVY, PEOPLE, Shortcut
 from hedgerow.dialects import DUCKDB
 from hedgerow.errors import BackendError
 from hedgerow.execution.request import resolve_request
@@ -80,7 +80,8 @@ def _compute_all(snapshot: Any, shortcut: Shortcut) -> None:  # noqa: ANN401 - a
             code="files-changing",
             hint="Try again when they stay as they are. CHECKPOINT writes the log of a database into its file.",
         )
-    facts = {HEAVY: shortcut.heavy, CODES: shortcut.codes, PEOPLE: shortcut.people, STRAYS: shortcut.strays}
+    facts = {HEAVY: shortcut.heavy, CODES: shortcut.codes, BLOCKS: shortcut.blocks}
+    facts |= {PEOPLE: shortcut.people, STRAYS: shortcut.strays}
     for name, query in facts.items():
         if query is not None:
             snapshot.fact(name, query, state, at_once=True)

@@ -17,9 +17,11 @@ from hedgerow.accounting.budget import Receipt
 from hedgerow.backends import Backend, Snapshot
 from hedgerow.compile import program
 from hedgerow.compiled import (
+    BLOCKS,
     CODES,
     HEAVY,
     KEY_INDEX,
+    MOST_BLOCKS,
     MOST_CODES,
     MOST_COUNTED,
     MOST_HEAVY,
@@ -130,6 +132,10 @@ def _cheapest(shortcut: Shortcut, snapshot: Any, state: Hashable) -> str | None:
         counted = rows(PEOPLE, shortcut.people)
         if counted is not None and counted <= MOST_COUNTED:
             return f"{kind}_counted"
+    if shortcut.blocks is not None:
+        blocks = rows(BLOCKS, shortcut.blocks)
+        if blocks is None or blocks <= MOST_BLOCKS:
+            return kind if blocks is None else f"{kind}_blocked"
     if shortcut.codes is None:
         return kind
     keys = rows(CODES, shortcut.codes)

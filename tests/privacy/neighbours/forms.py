@@ -2,9 +2,9 @@
 
 import pyarrow as pa
 
-from hedgerow.compiled import BEYOND, CODES, HEAVY, MOST_CODES, OWNERS, PEOPLE
+from hedgerow.compiled import BEYOND, CODES, HEAVY, MOST_BLOCKS, MOST_CODES, OWNERS, PEOPLE
 
-NAMED = {f"{kind}{fact}" for kind in ("within", "apart") for fact in ("", ", counted")}
+NAMED = {f"{kind}{fact}" for kind in ("within", "apart") for fact in ("", ", blocked", ", counted")}
 
 
 def allowed_forms(query, run, load, others=()):
@@ -21,21 +21,19 @@ def allowed_forms(query, run, load, others=()):
     heavy = run(shortcut.heavy)
     beyond = heavy.column("o").to_pylist()
     load(HEAVY, pa.table({"o": pa.array(sorted({*beyond, *others}), type=heavy.schema.field("o").type)}))
-    forms["apart"] = shortcut.apart
+    ways = [""]
     if shortcut.codes is not None and load_codes(run(shortcut.codes), load):
-        forms["apart, coded"] = shortcut.apart_coded
+        ways.append("coded")
+    if shortcut.blocks is not None and run(shortcut.blocks).num_rows <= MOST_BLOCKS:
+        ways.append("blocked")
     if shortcut.people is not None:
         load(PEOPLE, run(shortcut.people))
-    if shortcut.apart_counted is not None:
-        forms["apart, counted"] = shortcut.apart_counted
-    if not beyond:
-        forms["within"] = shortcut.within
-        if "apart, coded" in forms:
-            forms["within, coded"] = shortcut.within_coded
-        if shortcut.people is not None:
-            forms["within, counted"] = shortcut.within_counted
-        if shortcut.strays is not None and run(shortcut.strays).num_rows == 0:
-            forms["ownerless"] = shortcut.ownerless
+        ways.append("counted")
+    for kind in ("apart",) if beyond else ("apart", "within"):
+        written = {f"{kind}, {way}" if way else kind: getattr(shortcut, f"{kind}_{way}".rstrip("_")) for way in ways}
+        forms |= {name: form for name, form in written.items() if form is not None}
+    if not beyond and shortcut.strays is not None and run(shortcut.strays).num_rows == 0:
+        forms["ownerless"] = shortcut.ownerless
     return forms | beside_owners(forms, shortcut, run, load)
 
 

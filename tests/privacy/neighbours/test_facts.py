@@ -156,6 +156,33 @@ def test_rows_that_are_joined_with_the_heavy_owners_have_the_same_integers(labor
         assert ("apart, counted" in used) is (counts and not plan.release.where)
 
 
+EDGES = (-(2**63), -65_537, -65_536, -1, 0, 65_535, 65_536, 2**40, 2**63 - 1)
+"""Owners at the ends of blocks."""
+
+
+@pytest.mark.parametrize("rounds", [1, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("where", ["", "x > 2", "x > 1e9"])
+@pytest.mark.parametrize("keys", ["", "x", "g, x", "d"])
+def test_people_counted_in_blocks_are_those_counted_by_pairs(laboratory, keys, where, rounds):
+    """For up to 200 keys, declared and not, where some people are beyond a limit and where nobody is."""
+    call = "COUNT(*) AS n, SUM(i), COUNT(DISTINCT u)"
+    for _ in range(rounds):
+        for limits, most in ((Limits(rows=100), 3), (Limits(rows=6, per_group=2, groups=3), 12)):
+            plan = laboratory.plan(statement(call, keys, where), limits)
+            people = [*EDGES, *random.sample(range(-(10**6), 10**6), 40)]
+            laboratory.fill(
+                [
+                    Row(owner, random.choice("abc"), random.choice("pqz"), float(random.randrange(-3, 197)), 1)
+                    for owner in people
+                    for _ in range(random.randint(0, most))
+                ]
+                + [Row(EDGES[0], "a", "p", 5.0, 1) for _ in range(most)],
+                unique=False,
+            )
+            used = assert_equal_forms(laboratory.backend, plan, others=[EDGES[3], EDGES[4]])
+            assert ("within, blocked" if most == 3 else "apart, blocked") in used
+
+
 def test_more_keys_than_bits_are_counted_by_pairs(laboratory):
     plan = laboratory.plan("SELECT x, COUNT(DISTINCT u) AS n FROM t GROUP BY x", Limits(rows=3))
     for different in (62, 63, 200):
