@@ -1,12 +1,15 @@
 """Thousands of keys, declared or selected, give the same integers on every engine as a list of constants on DuckDB."""
 
+import random
 from dataclasses import replace
 
+import pyarrow as pa
 import pytest
 
 from hedgerow.catalog import load_catalog
 from hedgerow.compile import program, rows
 from hedgerow.compiled import DECLARED
+from hedgerow.release.key_selection import MANY, key_indices
 
 from .tables import KEYS, label
 from .test_queries import NONCE, agree, measured, planned
@@ -88,6 +91,18 @@ def test_a_table_of_keys_gives_the_integers_of_a_list(duckdb_side, catalog, colu
     assert len(as_table["first_pass"]) > KEYS // 4
     monkeypatch.setattr(rows, "MAX_LISTED", 10 * KEYS)
     assert measured(backend, part) == as_table
+
+
+def test_each_declared_text_is_found_in_its_row_or_in_none(duckdb_side, catalog):
+    """The keys of the data come in any order, and NULL and other texts with them."""
+    backend, _ = duckdb_side
+    (part,) = planned(backend.schema(), COUNT_AND_TOTAL.format(keys="label"), catalog=with_declared(catalog, "label"))
+    declared = [key for (key,) in part.keys.domain]
+    assert len(declared) >= MANY
+    stored = [*random.sample(declared, len(declared) // 2), None, "not declared", declared[0] + " "]
+    random.shuffle(stored)
+    indices = key_indices(pa.table({"k0": pa.array(stored, pa.string())}), part)
+    assert indices.tolist() == [stored.index(key) if key in stored else -1 for key in declared]
 
 
 def test_releases_of_one_statement_load_keys_of_their_own(duckdb_side, catalog):

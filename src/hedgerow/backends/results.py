@@ -131,14 +131,31 @@ def exact_table(rows: Iterable[Sequence[object]], query: Query) -> ExactTable:
 
 def table_of(rows: Iterable[Sequence[object]], query: Query) -> pa.Table:
     """Return keys in the types of the plan, and integers as 128-bit decimals."""
+    return table_of_columns(list(zip(*rows, strict=True)), query)
+
+
+def table_of_columns(columns: Sequence[Sequence[object]], query: Query) -> pa.Table:
+    """Return the same from the columns of a result; none if it has no rows."""
     names = [*query.keys, *query.integers]
-    columns = list(zip(*rows, strict=True)) or [()] * len(names)
+    columns = columns or [()] * len(names)
     kinds = [*query.types, *[WIDE] * len(query.integers)]
-    arrays = [
-        pa.array([None if value is None else _value(value, kind) for value in values], type=kind)
-        for values, kind in zip(columns, kinds, strict=True)
-    ]
+    arrays = [_array(values, kind) for values, kind in zip(columns, kinds, strict=True)]
     return pa.Table.from_arrays(arrays, names=names)
+
+
+def _array(values: Sequence[object], kind: pa.DataType) -> pa.Array:
+    """Return a column. Arrow itself converts text and whole numbers, also those beyond 64 bits, which are digits."""
+    types = set(map(type, values)) - {type(None)}
+    if pa.types.is_string(kind) and types <= {str}:
+        return pa.array(values, kind)
+    if kind == WIDE and types <= {int}:
+        try:
+            return pa.array(values, pa.int64()).cast(WIDE)
+        except OverflowError:  # beyond 64 bits
+            types.add(str)
+    if kind == WIDE and types <= {int, str}:
+        return pa.array([None if value is None else str(value) for value in values], pa.string()).cast(WIDE)
+    return pa.array([None if value is None else _value(value, kind) for value in values], type=kind)
 
 
 def _value(value: object, kind: pa.DataType) -> object:
@@ -197,6 +214,11 @@ def _rows_step(name: str, table: pa.Table, dialect: Dialect) -> Step:
     named = ", ".join(f"c{i} AS {column}" for i, column in enumerate(table.column_names))
     body = f"SELECT {named} FROM {dialect.values(texts, 'given')} WHERE c{len(columns) - 1} >= 0"
     return Step(name, body, Computed.ONCE)
+
+
+def named_columns(table: pa.Table, query: Query) -> pa.Table:
+    """Return the columns of a loaded table that a query names: the others need not be written into its text."""
+    return table.select([name for name in table.column_names if name in query.sql])
 
 
 def with_first_steps(steps: Sequence[Step], query: Query, dialect: Dialect) -> str:

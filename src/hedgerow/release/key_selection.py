@@ -96,6 +96,10 @@ REWRITTEN = frozenset({Type.DECIMAL, Type.DATE, Type.TIMESTAMP})
 """Types of keys that a declaration and a database may write in different ways."""
 
 
+MANY = 1000
+"""Number of keys from which Arrow finds them faster than a dictionary."""
+
+
 def declared_table(plan: PrivatePlan) -> pa.Table:
     """Return the declared keys, in the owner's order; one row without columns where there is no GROUP BY."""
     if plan.keys.rule is KeyRule.ONE:
@@ -117,6 +121,12 @@ def key_indices(keys: pa.Table, plan: PrivatePlan) -> NDArray[np.int64]:
     """Return the row of `keys` that holds each public key, or -1."""
     if plan.keys.rule is KeyRule.ONE:
         return np.zeros(1, dtype=np.int64)
+    if len(plan.keys.domain) >= MANY and [named.expr.type for named in plan.release.keys] == [Type.TEXT]:
+        import pyarrow.compute as pc  # noqa: PLC0415 - see `in_key_order`
+
+        public = pa.array([key for (key,) in plan.keys.domain], keys.column(0).type)
+        indices = pc.fill_null(pc.index_in(public, value_set=keys.column(0).combine_chunks()), -1)
+        return np.asarray(indices.to_numpy(zero_copy_only=False), dtype=np.int64)
     stored = zip(*(column.to_pylist() for column in keys.columns), strict=True)
     rows = dict(zip(_comparable(stored, plan), range(keys.num_rows), strict=True))
     return np.array([rows.get(key, -1) for key in _comparable(plan.keys.domain, plan)], dtype=np.int64)

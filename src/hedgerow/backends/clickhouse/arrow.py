@@ -79,8 +79,9 @@ def rows_step(name: str, table: pa.Table, dialect: Dialect) -> Step:
 def _listed(column: pa.ChunkedArray, dialect: Dialect) -> str:
     if column.type == pa.int64() and column.null_count == 0:
         return f"[{','.join(map(str, column.to_pylist()))}]"
-    texts = [None if value is None else _text(value) for value in column.to_pylist()]
-    return "[" + ",".join("NULL" if text is None else dialect.string(text) for text in texts) + "]"
+    values = column.to_pylist()
+    texts = values if pa.types.is_string(column.type) else [None if v is None else _text(v) for v in values]
+    return "[" + ",".join(["NULL" if text is None else dialect.string(text) for text in texts]) + "]"
 
 
 def _text(value: object) -> str:

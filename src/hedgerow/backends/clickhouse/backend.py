@@ -16,7 +16,7 @@ from hedgerow.backends.clickhouse import arrow, parts
 from hedgerow.backends.clickhouse.clients import Client, code_of
 from hedgerow.backends.clickhouse.schema import COLUMNS, schema_of
 from hedgerow.backends.facts import KeptFacts, ReadsFacts
-from hedgerow.backends.results import stop_after, with_first_steps
+from hedgerow.backends.results import named_columns, stop_after, with_first_steps
 from hedgerow.compiled import Query
 from hedgerow.dialects.clickhouse import CLICKHOUSE
 from hedgerow.errors import HedgerowError
@@ -232,7 +232,8 @@ class _ClickHouseSnapshot(ReadsFacts):
 
     def read(self, query: Query, state: Hashable | None = None) -> pa.Table:
         dialect = self._backend.dialect
-        steps = [arrow.rows_step(name, table, dialect) for name, table in self._loaded.items() if name in query.sql]
+        named = [(name, named_columns(table, query)) for name, table in self._loaded.items() if name in query.sql]
+        steps = [arrow.rows_step(name, table, dialect) for name, table in named]
         sql = with_first_steps(steps, query, dialect)
         more = "" if state is None else self._settings[state]
         return arrow.table_of(self._backend.ask(sql, more), query)

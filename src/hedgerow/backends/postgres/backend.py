@@ -18,7 +18,7 @@ from hedgerow.backends.postgres import errors, reading
 from hedgerow.backends.postgres.held import HeldSnapshot
 from hedgerow.backends.postgres.pool import BorrowedConnection, ConnectionPool, ConnectionSource, driver
 from hedgerow.backends.postgres.schema import read_schema
-from hedgerow.backends.results import stop_after, with_first_steps
+from hedgerow.backends.results import named_columns, stop_after, with_first_steps
 from hedgerow.compiled import Query
 from hedgerow.dialects.postgres import POSTGRES
 from hedgerow.expressions.table_names import parts_of
@@ -261,6 +261,7 @@ class _PostgresSnapshot(ReadsFacts):
         self._given = [(other, rows) for other, rows in self._given if other != name] + [(name, table)]
 
     def read(self, query: Query, state: Hashable | None = None) -> pa.Table:  # noqa: ARG002 - the transaction has one
-        steps = [reading.rows_step(name, table) for name, table in self._given if name in query.sql]
+        named = [(name, named_columns(table, query)) for name, table in self._given if name in query.sql]
+        steps = [reading.rows_step(name, table) for name, table in named]
         sql = with_first_steps(steps, query, self._backend.dialect)
         return reading.table_of(self._cursor, Query(sql, query.keys, query.integers, query.types), self._max_bytes)

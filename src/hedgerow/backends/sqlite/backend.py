@@ -2,7 +2,7 @@
 
 import sqlite3
 import threading
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -10,16 +10,16 @@ import pyarrow as pa
 
 from hedgerow.backends.base import Backend, Snapshot, failure, sealed
 from hedgerow.backends.facts import KeptFacts, ReadsFacts, file_state
-from hedgerow.backends.results import fetch_rows, stop_after, table_of, with_first_steps
+from hedgerow.backends.results import fetch_rows, stop_after, table_of_columns, with_first_steps
 from hedgerow.backends.sqlite.connect import (
     GIVEN,
-    cells,
     check_version,
     connect_file,
     equip,
     given_steps,
     is_sqlite_file,
     stored,
+    typed_columns,
 )
 from hedgerow.backends.sqlite.functions.values import Stored
 from hedgerow.backends.sqlite.schema import databases, quoted, read_schema, stored_tables
@@ -73,7 +73,7 @@ class SQLite(Backend):
         """Return the result of a query over public tables."""
         with sealed(_code_of), self._cursor() as cursor, _transaction(cursor):
             self._check_unchanged(cursor)
-            return table_of(_rows(cursor, query.sql, query, self._limits.result), query)
+            return _read(cursor, query.sql, query, self._limits.result)
 
     def keeps_facts(self, tables: Collection[str]) -> bool:
         """Return True if these are tables (not views) of a file that we open ourselves."""
@@ -169,6 +169,7 @@ class _SQLiteSnapshot(ReadsFacts):
         self.facts = backend.facts
         self._max_bytes = max_bytes
         self._given: dict[str, pa.Table] = {}
+        self._cells: dict[str, list[list[Stored]]] = {}
 
     def state(self, tables: Collection[str]) -> Hashable | None:
         return self._backend.state(tables)
@@ -178,7 +179,8 @@ class _SQLiteSnapshot(ReadsFacts):
 
     def load(self, name: str, table: pa.Table) -> None:
         self._given[name] = table
-        held = [[[stored(cell) for cell in column.to_pylist()] for column in t.columns] for t in self._given.values()]
+        self._cells[name] = [_stored(column) for column in table.columns]
+        held = [self._cells[name] for name in self._given]
 
         def given(table_index: int, column: int, row: int) -> Stored:
             return held[table_index][column][row]
@@ -187,13 +189,21 @@ class _SQLiteSnapshot(ReadsFacts):
 
     def read(self, query: Query, state: Hashable | None = None) -> pa.Table:  # noqa: ARG002 - the transaction has one
         given = [(index, name, table) for index, (name, table) in enumerate(self._given.items()) if name in query.sql]
-        steps = [step for index, name, table in given for step in given_steps(name, table, index)]
+        steps = [step for index, name, table in given for step in given_steps(name, table, index, query)]
         sql = with_first_steps(steps, query, self._backend.dialect)
-        return table_of(_rows(self._cursor, sql, query, self._max_bytes), query)
+        return _read(self._cursor, sql, query, self._max_bytes)
 
 
-def _rows(cursor: sqlite3.Cursor, sql: str, query: Query, max_bytes: int) -> Iterator[Sequence[object]]:
-    return cells(fetch_rows(cursor.execute(sql).fetchmany, max_bytes), query)
+def _stored(column: pa.ChunkedArray) -> list[Stored]:
+    """Return a column as SQLite stores it: text and whole numbers as they are."""
+    cells = column.to_pylist()
+    unchanged = pa.types.is_string(column.type) or pa.types.is_integer(column.type)
+    return cells if unchanged else [stored(cell) for cell in cells]
+
+
+def _read(cursor: sqlite3.Cursor, sql: str, query: Query, max_bytes: int) -> pa.Table:
+    rows = fetch_rows(cursor.execute(sql).fetchmany, max_bytes)
+    return table_of_columns(typed_columns(rows, query), query)
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 import math
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -26,17 +26,13 @@ EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - without a time zone
 MICROSECOND = timedelta(microseconds=1)
 
 
-def cells(rows: Sequence[Sequence[object]], query: Query) -> Iterator[Sequence[object]]:
-    """Return the rows of a query with typed keys. Integers beyond 64 bits are digits."""
-    if not rows:
-        return iter(())
-    kinds = [*map(_reader, query.types), *[_unchanged] * len(query.integers)]
-    columns = zip(zip(*rows, strict=True), kinds, strict=True)
-    return zip(*([read(cell) for cell in column] for column, read in columns), strict=True)
-
-
-def _unchanged(cell: object) -> object:
-    return cell
+def typed_columns(rows: Sequence[Sequence[object]], query: Query) -> list[Sequence[object]]:
+    """Return the columns of a result, with typed keys. Integers beyond 64 bits are digits."""
+    columns: list[Sequence[object]] = list(zip(*rows, strict=True))
+    for at, kind in enumerate(query.types if rows else ()):
+        if not pa.types.is_string(kind) or set(map(type, columns[at])) - {str}:
+            columns[at] = list(map(_reader(kind), columns[at]))
+    return columns
 
 
 def _reader(kind: pa.DataType) -> Cell:
@@ -90,14 +86,15 @@ def stored(cell: object) -> Stored:
     return int(cell) if isinstance(cell, bool) else cell if isinstance(cell, int | str) else None
 
 
-def given_steps(name: str, table: pa.Table, index: int) -> list[Step]:
-    """Return two steps with the rows of `table` under `name`.
+def given_steps(name: str, table: pa.Table, index: int, query: Query) -> list[Step]:
+    """Return two steps with the rows of `table` under `name`: the columns that a query names.
 
     The cells come from the function `GIVEN`, so that the text stays short however many rows there are.
     """
     source, count = f"given{index}", len(table)
     numbers = f"SELECT 0 WHERE {count} UNION ALL SELECT i + 1 FROM {source} WHERE i < {count - 1}"
-    columns = ", ".join(f"{GIVEN}({index}, {at}, i) AS {column}" for at, column in enumerate(table.column_names))
+    named = [(at, column) for at, column in enumerate(table.column_names) if column in query.sql]
+    columns = ", ".join(f"{GIVEN}({index}, {at}, i) AS {column}" for at, column in named)
     return [Step(f"{source}(i)", numbers), Step(name, f"SELECT {columns} FROM {source}", Computed.ONCE)]
 
 

@@ -235,8 +235,12 @@ class SQLiteDialect(Dialect):
         return f"{PREFIX}product_total({left}, {right}) FILTER (WHERE {left} IS NOT NULL)"
 
     def weighed(self, whole: str, one: int, lost: str) -> str:
-        """`whole` times `one` minus `lost`, by a function of ours."""
-        return f"{PREFIX}weighed({whole}, {one}, {lost})"
+        """`whole` times `one` minus `lost`, by a function of ours where it may exceed 64 bits."""
+        computed = f"{PREFIX}weighed({whole}, {one}, {lost})"
+        if lost != "0":
+            return computed
+        number, maximum = f"CAST({whole} AS INTEGER)", (2**63 - 1) // one
+        return f"CASE WHEN {number} BETWEEN -{maximum} AND {maximum} THEN {number} * {one} ELSE {computed} END"
 
     def root(self, squared: int, size: str) -> str:
         """The integer root, by a function of ours: its argument has more than 64 bits."""
