@@ -105,7 +105,7 @@ SELECT k0, units, all_keys
 FROM bounded
 WHERE units >= 10;
 -- buckets
-WITH private_rows AS (SELECT t0."city" AS k0, t0."customer_id" AS o, (CAST(CASE WHEN t0."price" < CAST('0.00' AS DECIMAL(10, 2)) THEN 0 WHEN t0."price" > CAST('500.00' AS DECIMAL(10, 2)) THEN 2147483648000 ELSE CAST(t0."price" * 4294967296 AS BIGINT) - 0 END AS BIGINT) - (0)) // 2097152001 AS hedgerow_bucket
+WITH private_rows AS (SELECT t0."city" AS k0, t0."customer_id" AS o, (CAST(CASE WHEN t0."price" < CAST('0.00' AS DECIMAL(10, 2)) THEN 0 WHEN t0."price" > CAST('500.00' AS DECIMAL(10, 2)) THEN 2147483648000 ELSE CAST(CAST(t0."price" * 4294967296 AS DECIMAL(18, 2)) AS BIGINT) - 0 END AS BIGINT) - (0)) // 2097152001 AS hedgerow_bucket
 FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 kept_rows AS MATERIALIZED (SELECT o, hedgerow_bucket, hedgerow_place

@@ -1,7 +1,7 @@
 -- undeclared keys: one survey of keys and sums, and a second look where a key was not selected
 SELECT city, COUNT(*), AVG(price) FROM orders GROUP BY city;
 -- first pass
-WITH private_rows AS NOT MATERIALIZED (SELECT t0."city" AS k0, t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x1, CASE WHEN t0."price" < CAST('0.00' AS DECIMAL(10, 2)) THEN (-2147483648000) WHEN t0."price" > CAST('500.00' AS DECIMAL(10, 2)) THEN 2147483648000 ELSE CAST(t0."price" * 8589934592 AS BIGINT) - 2147483648000 END AS x2
+WITH private_rows AS NOT MATERIALIZED (SELECT t0."city" AS k0, t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x1, CASE WHEN t0."price" < CAST('0.00' AS DECIMAL(10, 2)) THEN (-2147483648000) WHEN t0."price" > CAST('500.00' AS DECIMAL(10, 2)) THEN 2147483648000 ELSE CAST(CAST(t0."price" * 8589934592 AS DECIMAL(18, 2)) AS BIGINT) - 2147483648000 END AS x2
 FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT k0, o, COUNT(*) AS n
@@ -43,7 +43,7 @@ SELECT k0, units, all_keys, s0, s1, s2
 FROM bounded
 WHERE units >= 10;
 -- measure
-WITH private_rows AS NOT MATERIALIZED (SELECT t0."city" AS k0, t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x1, CASE WHEN t0."price" < CAST('0.00' AS DECIMAL(10, 2)) THEN (-2147483648000) WHEN t0."price" > CAST('500.00' AS DECIMAL(10, 2)) THEN 2147483648000 ELSE CAST(t0."price" * 8589934592 AS BIGINT) - 2147483648000 END AS x2
+WITH private_rows AS NOT MATERIALIZED (SELECT t0."city" AS k0, t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x1, CASE WHEN t0."price" < CAST('0.00' AS DECIMAL(10, 2)) THEN (-2147483648000) WHEN t0."price" > CAST('500.00' AS DECIMAL(10, 2)) THEN 2147483648000 ELSE CAST(CAST(t0."price" * 8589934592 AS DECIMAL(18, 2)) AS BIGINT) - 2147483648000 END AS x2
 FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 kept_rows AS (SELECT private_rows.*, hedgerow_place

@@ -24,7 +24,7 @@ FROM weighted;
 -- a sum that stands alone is counted from zero
 SELECT SUM(price) FROM orders;
 -- first pass
-WITH private_rows AS NOT MATERIALIZED (SELECT t0."customer_id" AS o, CASE WHEN t0."price" < CAST('0.00' AS DECIMAL(10, 2)) THEN 0 WHEN t0."price" > CAST('500.00' AS DECIMAL(10, 2)) THEN 2147483648000 ELSE CAST(t0."price" * 4294967296 AS BIGINT) - 0 END AS x0
+WITH private_rows AS NOT MATERIALIZED (SELECT t0."customer_id" AS o, CASE WHEN t0."price" < CAST('0.00' AS DECIMAL(10, 2)) THEN 0 WHEN t0."price" > CAST('500.00' AS DECIMAL(10, 2)) THEN 2147483648000 ELSE CAST(CAST(t0."price" * 4294967296 AS DECIMAL(18, 2)) AS BIGINT) - 0 END AS x0
 FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
@@ -47,7 +47,7 @@ FROM weighted;
 -- COUNT, SUM and AVG of one column share a count and a centred sum
 SELECT COUNT(price), SUM(price), AVG(price) FROM orders;
 -- first pass
-WITH private_rows AS NOT MATERIALIZED (SELECT t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x0, CASE WHEN t0."price" < CAST('0.00' AS DECIMAL(10, 2)) THEN (-2147483648000) WHEN t0."price" > CAST('500.00' AS DECIMAL(10, 2)) THEN 2147483648000 ELSE CAST(t0."price" * 8589934592 AS BIGINT) - 2147483648000 END AS x1
+WITH private_rows AS NOT MATERIALIZED (SELECT t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x0, CASE WHEN t0."price" < CAST('0.00' AS DECIMAL(10, 2)) THEN (-2147483648000) WHEN t0."price" > CAST('500.00' AS DECIMAL(10, 2)) THEN 2147483648000 ELSE CAST(CAST(t0."price" * 8589934592 AS DECIMAL(18, 2)) AS BIGINT) - 2147483648000 END AS x1
 FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
@@ -71,7 +71,7 @@ FROM weighted;
 -- with {"bounds": {"price": [0, 100]}}
 SELECT AVG(price) FROM orders;
 -- first pass
-WITH private_rows AS NOT MATERIALIZED (SELECT t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x0, CASE WHEN t0."price" < CAST('0.00' AS DECIMAL(10, 2)) THEN (-1717986918400) WHEN t0."price" > CAST('100.00' AS DECIMAL(10, 2)) THEN 1717986918400 ELSE CAST(t0."price" * 34359738368 AS BIGINT) - 1717986918400 END AS x1
+WITH private_rows AS NOT MATERIALIZED (SELECT t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x0, CASE WHEN t0."price" < CAST('0.00' AS DECIMAL(10, 2)) THEN (-1717986918400) WHEN t0."price" > CAST('100.00' AS DECIMAL(10, 2)) THEN 1717986918400 ELSE CAST(CAST(t0."price" * 34359738368 AS DECIMAL(18, 2)) AS BIGINT) - 1717986918400 END AS x1
 FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
@@ -161,7 +161,7 @@ FROM weighted;
 -- with {"mechanism": "laplace"}
 SELECT AVG(price) FROM orders;
 -- first pass
-WITH private_rows AS NOT MATERIALIZED (SELECT t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x0, CASE WHEN t0."price" < CAST('0.00' AS DECIMAL(10, 2)) THEN (-2147483648000) WHEN t0."price" > CAST('500.00' AS DECIMAL(10, 2)) THEN 2147483648000 ELSE CAST(t0."price" * 8589934592 AS BIGINT) - 2147483648000 END AS x1
+WITH private_rows AS NOT MATERIALIZED (SELECT t0."customer_id" AS o, CASE WHEN (t0."price" IS NOT NULL) THEN 1 END AS x0, CASE WHEN t0."price" < CAST('0.00' AS DECIMAL(10, 2)) THEN (-2147483648000) WHEN t0."price" > CAST('500.00' AS DECIMAL(10, 2)) THEN 2147483648000 ELSE CAST(CAST(t0."price" * 8589934592 AS DECIMAL(18, 2)) AS BIGINT) - 2147483648000 END AS x1
 FROM "memory"."main"."orders" AS t0
 WHERE t0."customer_id" IS NOT NULL),
 parts AS MATERIALIZED (SELECT o, COUNT(*) AS n
