@@ -66,9 +66,9 @@ def _first_key(path: Path) -> OwnerKey:
     """Return the owner's key; the first release makes it. Where its public half is left, it is lost, not missing."""
     if path.exists() or public_file(path).exists():
         return read_key(path)
-    made = new_key(path)
+    key = new_key(path)
     notice(f"Made a new key at {path}. It signs releases: keep a copy of it, and publish {public_file(path)}.")
-    return made
+    return key
 
 
 def _bound(session: Session, report: Report, options: Options) -> dict[str, LogicalPlan]:
