@@ -81,7 +81,7 @@ def test_every_table_adds_up_to_every_other(db):
     assert by_key(batch["ab"], "a") == by_key(batch["a"], "a")
     assert by_key(batch["ab"], "b") == by_key(batch["b"], "b")
     assert sum(by_key(batch["a"], "a").values()) == sum(by_key(batch["b"], "b").values()) == total
-    assert sum(batch["b"]["years"]) == pytest.approx(years)
+    assert sum(batch["b"]["years"]) == years
     shown = {
         pair
         for *pair, n in zip(batch["ab"]["a"], batch["ab"]["b"], batch["ab"]["n"], strict=True)
@@ -353,7 +353,7 @@ def test_statements_with_totals_add_up_to_other_tables(db):
     batch, quote = (ask(TOTALLED, epsilon=6.0, add_up=True) for ask in (db.batch, db.quote_batch))
     cube = {(a, b): (n, years) for a, b, n, years in batch["cube"]}
     [(total, years)] = batch["all"]
-    assert cube[None, None] == (total, pytest.approx(years))
+    assert cube[None, None] == (total, years)
     for a, n, _ in batch["a"]:
         assert cube[a, None][0] == n == sum(count for (x, b), (count, _) in cube.items() if x == a and b and count)
     assert all(cube[None, b][0] == n for b, n in batch["sets"] if b)

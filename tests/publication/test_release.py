@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 import os
 import shutil
 import stat
@@ -10,6 +11,7 @@ import xml.etree.ElementTree as ET
 from datetime import UTC, date, datetime, timedelta, timezone
 from html.parser import HTMLParser
 
+import duckdb
 import pyarrow.parquet as pq
 import pytest
 from tests.publication.conftest import QUERIES
@@ -113,6 +115,31 @@ def test_every_table_of_a_release_that_must_add_up_adds_up_exactly(town):
     page = (release.folder / "index.html").read_text(encoding="utf-8")
     assert "These tables were measured together, and add up to each other: Street, Score, All." in page
     assert verify_folder(release.folder).holds
+
+
+def test_sums_of_values_in_the_data_files_add_up_to_the_last_bit(town):
+    keys = {"street": "street", "score": "score", "both": "street, score", "all": ""}
+    queries = {
+        name: f"SELECT {by}{', ' if by else ''}SUM(age / 7) AS years FROM people{' GROUP BY ' + by if by else ''}"
+        for name, by in keys.items()
+    }
+    folder = town.db.publish(queries, town.folder / "values", epsilon=2, add_up=True).folder / "data"
+    with duckdb.connect() as engine:
+        for form in ("csv", "parquet"):
+            sums = [f"SELECT SUM(years) FROM '{folder / name}.{form}'" for name in keys]
+            assert len({engine.execute(text).fetchone() for text in sums}) == 1
+            by_street = engine.execute(
+                f"SELECT COUNT(*), COUNT_IF(whole.years = added) FROM '{folder}/street.{form}' AS whole JOIN "
+                f"(SELECT street, SUM(years) AS added FROM '{folder}/both.{form}' GROUP BY street) USING (street) "
+                "WHERE whole.years IS NOT NULL"
+            ).fetchall()
+            assert by_street == [(4, 4)]
+    numbers = {}
+    for name in keys:
+        head, *rows = rows_of(folder / f"{name}.csv")
+        numbers[name] = [float(row[head.index("years")]) for row in rows if row[head.index("years")]]
+    [whole] = numbers["all"]
+    assert all(sum(values) == sum(reversed(values)) == math.fsum(values) == whole for values in numbers.values())
 
 
 def test_only_tables_about_the_same_rows_are_said_to_be_apart(town):

@@ -47,6 +47,7 @@ from hedgerow.release import (
     measure_together,
     nonce,
     select_keys,
+    with_totals,
 )
 from hedgerow.schema import SchemaTable
 
@@ -292,7 +293,7 @@ def _in(snapshot: Snapshot, exact: Sealed, steps: Program, plan: PrivatePlan, re
         )
     if again and steps.measure is not None:
         exact = run_cheapest(steps.measure, snapshot)
-    noisy = measure(exact, selected, plan, receipt)
+    noisy = with_totals(measure(exact, selected, plan, receipt), plan)
     ranks = [draw_ranks(snapshot.run(query), selected, plan, i, receipt) for i, query in enumerate(steps.buckets)]
     values = [count_values(snapshot.run(query), selected, plan, i, receipt) for i, query in enumerate(steps.distinct)]
     return replace(noisy, ranks=in_order(plan, ranks), distinct=tuple(values))

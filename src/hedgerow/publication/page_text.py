@@ -75,9 +75,9 @@ their noise.
 """
 
 _TOGETHER = """
-{names} In the data files, counts do so to the last digit, and sums of values up to the rounding of floating-point
-numbers; on this page, numbers are rounded. Averages and other computed numbers do not add up. Totals of the numbers in
-any other table leave out groups that are not shown, and differ from separately released totals by their noise.
+{names} In the data files, counts and sums of values do so to the last digit; on this page, numbers are rounded.
+Averages and other computed numbers do not add up. Totals of the numbers in any other table leave out groups that are
+not shown, and differ from separately released totals by their noise.
 """
 
 _NEGATIVE = """

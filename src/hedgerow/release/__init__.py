@@ -5,6 +5,7 @@ from hedgerow.release.coarser import coarser_table, table_rows
 from hedgerow.release.estimate import Estimator, Population
 from hedgerow.release.hypothetical import carried, extreme, typical
 from hedgerow.release.key_selection import SelectedKeys, covers_every_key, select_keys
+from hedgerow.release.lattice import with_totals
 from hedgerow.release.marginals import measure_together
 from hedgerow.release.noisy_table import NoisyTable, count_values, measure
 from hedgerow.release.postprocess_engine import PostprocessEngine
@@ -47,4 +48,5 @@ __all__ = [
     "select_keys",
     "table_rows",
     "typical",
+    "with_totals",
 ]

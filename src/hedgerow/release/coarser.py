@@ -2,7 +2,8 @@
 
 A finer table was released with the totals of some of its keys (`totals`). A table by some of its keys adds up the
 estimates of the groups that are shown; a group that is held back there is in none of these tables. Noise is normal, so
-that of the sums has a covariance that follows from that of the groups.
+that of the sums has a covariance that follows from that of the groups. Sums of values are on one lattice in all groups
+(`lattice`), so that those of the tables are exact.
 """
 
 from dataclasses import replace
@@ -43,7 +44,11 @@ def coarser_table(finest: Estimator, plan: PrivatePlan) -> Estimator:
         sums.append(np.where(shown, np.bincount(row_of, values[groups], count), np.nan))
         whole.append(np.where(shown, np.bincount(row_of, finest.rounded(values)[groups], count), np.nan))
         noises.append(_noise(adds[indices] @ _noise_of(finest, index)[groups], indices, count, len(groups)))
-    table = NoisyTable(keys, shown, None, tuple(sums), noises=tuple(noises), whole=tuple(whole))
+    totals = {
+        terms: np.where(shown, np.bincount(row_of, values[groups], count), np.nan)
+        for terms, values in finest.noisy.totals.items()
+    }
+    table = NoisyTable(keys, shown, None, tuple(sums), noises=tuple(noises), whole=tuple(whole), totals=totals)
     return Estimator(table, replace(plan, levels=(), marginal=None))
 
 

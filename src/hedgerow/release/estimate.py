@@ -234,10 +234,13 @@ class Estimator:
         return [(pair, p_value) if shown else (None, None) for pair, p_value, shown in rows]
 
     def values(self, index: int) -> NDArray[np.float64]:
-        """Aggregate number `index` for every group, NaN where it is held back."""
-        known = lookup(self.plan.release.calls[index].function)
+        """Aggregate number `index` for every group, NaN where it is held back; sums of values as they are shown."""
+        function, total = self.plan.release.calls[index].function, self.plan.sum_forms[index].total
+        if function == "SUM" and total in self.noisy.totals:
+            return self.noisy.totals[total]
+        known = lookup(function)
         if known is None:
-            raise InternalError(f"{self.plan.release.calls[index].function} was bound but is not an aggregate.")
+            raise InternalError(f"{function} was bound but is not an aggregate.")
         measured = self.measured(index)
         if self.has_levels and known.result is Type.INTEGER and measured.count is not None:
             if self.noisy.whole:
@@ -375,10 +378,15 @@ class Estimator:
     def _form(self, terms: Terms) -> Form | None:
         if not terms:
             return None
+        noises = tuple((index, c, self.plan.noisy_sums[index].noise) for index, c in terms)
+        return Form(self.form_values(terms), noises)
+
+    def form_values(self, terms: Terms) -> Floats:
+        """Return a linear form of the noisy sums for every group, not rounded; 0 where a group is held back."""
         values = np.zeros(len(self.noisy.shown))
         for index, coefficient in terms:
             values = values + coefficient * np.nan_to_num(self.noisy_sums[index])
-        return Form(values, tuple((index, c, self.plan.noisy_sums[index].noise) for index, c in terms))
+        return values
 
 
 def _column(values: "np.ndarray[tuple[int], np.dtype[np.float64]]", kind: Type) -> pa.Array:

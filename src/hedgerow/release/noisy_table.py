@@ -1,7 +1,7 @@
 """Noisy sums, and noisy counts of distinct values."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from hedgerow.accounting.budget import Receipt
 from hedgerow.compiled import KEY_INDEX, OWNER, VALUE
 from hedgerow.exact import ExactTable
 from hedgerow.privacy.distinct import Distinct
-from hedgerow.privacy.plan import PrivatePlan
+from hedgerow.privacy.plan import PrivatePlan, Terms
 from hedgerow.privacy.sums import NoisySum
 from hedgerow.release.draw import Whole, add_noise, require
 from hedgerow.release.key_selection import SelectedKeys
@@ -30,7 +30,8 @@ class NoisyTable:
     `noisy_sums` holds one array for each, in units of one row, NaN where a group is held back. `levels` holds the same
     for each level of totals: for every group, the noisy total of the cell that it is in. `noises` and `whole` are those
     of a table that is made of the groups of a finer one (`coarser`): for each noisy sum the matrix of its noise, and
-    its values as integers that add up in all such tables.
+    its values as integers that add up in all such tables. `totals` holds sums of values as they are shown, by their
+    linear forms in noisy sums (`lattice`); releases of earlier versions, and imagined ones, have none.
     """
 
     keys: pa.Table
@@ -42,6 +43,7 @@ class NoisyTable:
     levels: tuple[tuple[Floats, ...], ...] = ()
     noises: tuple[Any, ...] = ()
     whole: tuple[Floats, ...] = ()
+    totals: Mapping[Terms, Floats] = field(default_factory=dict)
 
 
 def measure(exact_sums: ExactTable, selected: SelectedKeys, plan: PrivatePlan, receipt: Receipt) -> NoisyTable:

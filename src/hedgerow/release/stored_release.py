@@ -1,6 +1,7 @@
 """Releases as the ledger stores them, and the questions that a stored release answers.
 
-The stored parts are the keys, the raw noisy sums, and the noise that they carry. Intervals at any confidence, and
+The stored parts are the keys, the raw noisy sums, and the noise that they carry; and sums of values as they are shown,
+so that they repeat their digits for ever. Intervals at any confidence, and
 any post-processing, follow from it for free. A stored release answers a new statement about the same rows, keys, limits
 and data version if it holds every measure asked for, with no more noise than the statement would get, or bought with
 no less than the statement may spend (then it is a larger question at the same price, and its columns alone are free).
@@ -42,6 +43,9 @@ from hedgerow.statistics.quantiles import Buckets, Reach
 
 FORMAT = 3
 HEADER = b"hedgerow"
+TOTALS = b"hedgerow totals"
+"""Metadata with the linear forms whose numbers are stored as they are shown; none in releases of earlier versions."""
+
 SLACK = 1 + 1e-9
 COST_SLACK = 1 + 1e-5
 """Ratio of costs up to which two releases cost the same: rounding noise to its lattice takes some millionths."""
@@ -159,9 +163,10 @@ def _dump_one(noisy: NoisyTable, plan: PrivatePlan, price: Spending | None) -> b
     columns |= {f"distinct_{i}": pa.array(values) for i, values in enumerate(noisy.distinct)}
     for j, level in enumerate(noisy.levels):
         columns |= {f"level_{j}_{i}": pa.array(values) for i, values in enumerate(level)}
-    table = pa.table(columns).replace_schema_metadata(
-        {HEADER: _header(plan) if price is None else _priced_header(plan, price)}
-    )
+    columns |= {f"total_{i}": pa.array(values) for i, values in enumerate(noisy.totals.values())}
+    header = _header(plan) if price is None else _priced_header(plan, price)
+    totals = {TOTALS: json.dumps(list(noisy.totals))} if noisy.totals else {}
+    table = pa.table(columns).replace_schema_metadata({HEADER: header, **totals})
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
@@ -418,7 +423,9 @@ def _noisy(table: pa.Table, draws: int, plan: PrivatePlan) -> NoisyTable:
     ranks = tuple(RankColumn(*(_floats(table, f"rank_{i}_{name}") for name in RANK_COLUMNS)) for i in range(draws))
     counted = tuple(_floats(table, f"distinct_{i}") for i in range(len(plan.distinct)))
     levels = tuple(tuple(_floats(table, f"level_{j}_{i}") for i in many) for j in range(len(plan.levels)))
-    return NoisyTable(keys, shown, counts, values, ranks, counted, levels)
+    forms = map(_terms, json.loads(table.schema.metadata.get(TOTALS, b"[]")))
+    totals = {terms: _floats(table, f"total_{i}") for i, terms in enumerate(forms)}
+    return NoisyTable(keys, shown, counts, values, ranks, counted, levels, totals=totals)
 
 
 def _floats(table: pa.Table, name: str) -> "np.ndarray[Any, np.dtype[np.float64]]":
