@@ -15,8 +15,9 @@ from hedgerow.privacy.marginals import best_variances, cell_variance, projected_
 from hedgerow.privacy.predicted_error import level_plan, number_widths
 from hedgerow.release.key_selection import select_keys
 from hedgerow.release.marginals import _dense, measure_together
-from hedgerow.session import batch as batches
-from hedgerow.session.batch import _AskedBatch
+from hedgerow.session import batch_pricing
+from hedgerow.session.batch_pricing import BatchPricing
+from hedgerow.session.bound_batch import BoundBatch
 from hedgerow.session.report import Report
 
 VECTORS = [(5, 5, [2], 0.813), (3, 5, [2], 0.702), (10, 5, [2], 0.903), (5, 5, [0, 1, 2], 0.738)]
@@ -113,8 +114,8 @@ MIXED = {
 
 
 def plans_of(db, queries=None):
-    batch = _AskedBatch(session_of(db), Report.of(queries or QUERIES), None, "mean", {"epsilon": 1.0})
-    return batch._priced.private
+    batch = BatchPricing(BoundBatch(session_of(db), Report.of(queries or QUERIES), None, "mean", {"epsilon": 1.0}))
+    return batch.priced.private
 
 
 @pytest.fixture
@@ -134,9 +135,9 @@ def test_all_tables_are_measured_together_at_the_cost_of_measuring_them_apart(db
     assert all(part.marginal is not None for part in plans.parts)
     events = [event for part in plans.parts for event in part.charge.events]
     assert events == []
-    apart = _AskedBatch(session_of(db), Report.of(QUERIES), None, "mean", {"epsilon": 1.0})
-    shared = apart._priced.shared
-    independent = apart._price(shared, apart._priced.logical, None, None).charge.cost.gaussian
+    apart = BatchPricing(BoundBatch(session_of(db), Report.of(QUERIES), None, "mean", {"epsilon": 1.0}))
+    shared = apart.priced.shared
+    independent = apart.price(shared, apart.priced.logical, None, None).charge.cost.gaussian
     assert float(plans.charge.cost.gaussian) <= float(independent) * (1 + 1e-9)
     assert float(plans.charge.cost.gaussian) >= float(independent) * (1 - 1e-4)
 
@@ -360,7 +361,7 @@ def test_a_number_adds_up_whatever_other_numbers_are_beside_it(build, options):
 def test_tables_of_other_sums_do_not_say_that_they_add_up_and_are_not_sold_as_such(build, monkeypatch):
     """Equal sums in all tables count as too inaccurate here."""
     db = build(NOT_NULL, TABLES, budget="{epsilon: 100000, delta: 0.01}")
-    monkeypatch.setattr(batches, "NO_LARGER", 0.0)
+    monkeypatch.setattr(batch_pricing, "NO_LARGER", 0.0)
     batch = db.batch(MIXED, epsilon=1.0)
     assert not add_up(batch)
     assert said(batch) == [False] * 4
@@ -409,11 +410,11 @@ def test_statements_with_totals_add_up_without_negative_numbers(db):
 
 
 def test_no_number_of_a_statement_with_totals_is_less_accurate_than_apart(db):
-    batch = _AskedBatch(session_of(db), Report.of(WITH_TOTALS), None, "mean", {"epsilon": 1.0})
-    together = batch._priced
+    batch = BatchPricing(BoundBatch(session_of(db), Report.of(WITH_TOTALS), None, "mean", {"epsilon": 1.0}))
+    together = batch.priced
     assert len({id(part.marginal.together) for part in together.private.parts}) == 1
-    shares = best_shares(batch._price(together.shared, together.logical, None, None), together.shared, [1.0] * 4)
-    independent = batch._price(together.shared, together.logical, None, shares)
+    shares = best_shares(batch.price(together.shared, together.logical, None, None), together.shared, [1.0] * 4)
+    independent = batch.price(together.shared, together.logical, None, shares)
     assert float(together.private.charge.cost.gaussian) <= float(independent.charge.cost.gaussian) * (1 + 1e-9)
     for release, new, old in zip(together.shared, together.private.parts, independent.parts, strict=True):
         for level in release.use.levels or [tuple(range(len(new.release.keys)))]:

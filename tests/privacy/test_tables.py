@@ -16,8 +16,9 @@ from hedgerow.privacy.batch import share_releases
 from hedgerow.privacy.keys import KeyRule
 from hedgerow.release import Estimator, SelectedKeys, coarser_table, measure
 from hedgerow.release.draw import _to_grid
-from hedgerow.session import batch as batches
-from hedgerow.session.batch import PRICE_OF_ADDING_UP, _AskedBatch, _renumbered
+from hedgerow.session import batch_pricing
+from hedgerow.session.batch_pricing import PRICE_OF_ADDING_UP, BatchPricing, renumbered
+from hedgerow.session.bound_batch import BoundBatch
 from hedgerow.session.report import Report
 
 BUDGET = "{epsilon: 1e6, delta: 0.01}"
@@ -51,6 +52,14 @@ TOTALLED = {
     **{name: QUERIES[name] for name in ("a", "all")},
 }
 VISITS_TOTALLED = {"cube": "SELECT a, b, COUNT(*) AS n FROM visits GROUP BY CUBE (a, b)", "b": OF_VISITS["b"]}
+JOIN = "visits JOIN people ON people.id = visits.person"
+OF_JOIN = {
+    "region": f"SELECT people.a, COUNT(*) AS n FROM {JOIN} GROUP BY people.a",
+    "ward": f"SELECT visits.b, COUNT(*) AS n FROM {JOIN} GROUP BY visits.b",
+    "all": f"SELECT COUNT(*) AS n FROM {JOIN}",
+}
+"""A person is in one group of the first table, and in several of the second."""
+
 KINDS = {"minimum": (PEOPLE, 10), "open": (OPEN, 1), "both": (OPEN, 10)}
 
 
@@ -62,8 +71,8 @@ def db(request, build):
 
 def priced_batch(db, queries=None, epsilon=3.0, add_up=None):
     """A batch as a publication asks it."""
-    options = {"add_up": add_up}
-    return _AskedBatch(session_of(db), Report.of(queries or QUERIES), None, "mean", {"epsilon": epsilon}, **options)
+    report, options = Report.of(queries or QUERIES), {"epsilon": epsilon}
+    return BatchPricing(BoundBatch(session_of(db), report, None, "mean", options, add_up=add_up))
 
 
 def by_key(answer, key, number="n"):
@@ -95,30 +104,31 @@ def test_every_table_adds_up_to_every_other(db):
 
 def test_no_table_is_less_accurate_than_apart_and_none_shows_fewer_groups(db):
     batch = priced_batch(db)
-    (joined,) = batch._priced.private.parts
-    shared = share_releases([(batch._statements[n].logical, batch._own[n]) for n in batch._private])
-    apart = batch._split([_renumbered(one, batch._private) for one in shared])
-    ratios = batch._ratios(batch._priced, apart)
+    (joined,) = batch.priced.private.parts
+    bound = batch.batch
+    shared = share_releases([(bound.statements[n].logical, bound.own[n]) for n in bound.private])
+    apart = batch.split([renumbered(one, bound.private) for one in shared])
+    ratios = batch.ratios(batch.priced, apart)
     declared = joined.keys.rule is KeyRule.DECLARED
     assert max(ratios.values()) <= (1.005 if declared else PRICE_OF_ADDING_UP)
     assert min(ratios.values()) < (0.8 if declared else 1.2)
     least = max(float(part.selection.threshold) for part in apart.private.parts if part.selection)
     assert float(joined.selection.threshold) <= least * 1.002
-    assert batch._priced.private.charge.epsilon == apart.private.charge.epsilon
+    assert batch.priced.private.charge.epsilon == apart.private.charge.epsilon
 
 
 def test_by_default_no_predicted_error_of_a_batch_grows(db):
     batch, published = priced_batch(db, add_up=False), priced_batch(db)
-    apart = batch._split(batch._shared)
-    assert max(batch._ratios(batch._priced, apart).values()) <= 1.005
-    declared = published._priced.private.parts[0].keys.rule is KeyRule.DECLARED
-    assert [len(one._priced.shared) for one in (batch, published)] == [1 if declared else 4, 1]
+    apart = batch.split(batch.shared)
+    assert max(batch.ratios(batch.priced, apart).values()) <= 1.005
+    declared = published.priced.private.parts[0].keys.rule is KeyRule.DECLARED
+    assert [len(one.priced.shared) for one in (batch, published)] == [1 if declared else 4, 1]
 
 
 def test_the_measures_cost_no_more_than_one_release(db):
     batch = priced_batch(db)
-    joined, numbers = batch._priced.shared, batch._ratios(batch._priced, batch._priced)
-    plain, measured = (batch._split(joined, weights).private for weights in (None, dict.fromkeys(numbers, 1.0)))
+    joined, numbers = batch.priced.shared, batch.ratios(batch.priced, batch.priced)
+    plain, measured = (batch.split(joined, weights).private for weights in (None, dict.fromkeys(numbers, 1.0)))
     assert float(measured.charge.cost.gaussian) <= float(plain.charge.cost.gaussian) * (1 + 1e-9)
     assert float(measured.charge.cost.gaussian) >= float(plain.charge.cost.gaussian) * (1 - 1e-4)
 
@@ -186,20 +196,21 @@ def spent(plan, before, after, keys):
         pytest.param(QUERIES, "open", 0.5, id="open-people"),
         pytest.param(OF_VISITS, "minimum", 0.2, id="minimum-visits"),
         pytest.param(OF_VISITS, "open", 0.2, id="open-visits"),
+        pytest.param(OF_JOIN, "minimum", 0.2, id="minimum-join"),
         pytest.param(TOTALLED, "minimum", 0.5, id="minimum-people with totals"),
         pytest.param(VISITS_TOTALLED, "open", 0.2, id="open-visits with totals"),
     ],
 )
 def test_one_person_moves_groups_and_tables_by_at_most_what_is_charged(build, monkeypatch, queries, kind, least):
-    monkeypatch.setattr(batches, "PRICE_OF_ADDING_UP", math.inf)
+    monkeypatch.setattr(batch_pricing, "PRICE_OF_ADDING_UP", math.inf)
     catalog, minimum = KINDS[kind]
     person = [
         f"INSERT INTO people SELECT 5000, {KEYS.format('1')}, 100",
         "INSERT INTO visits SELECT 5000, 'p', ['x', 'y'][1 + j % 2] FROM range(9) r(j)",
     ]
     db, other = (build([*STATEMENTS, *more], catalog, min_frequency=minimum, budget=BUDGET) for more in ([], person))
-    batch = priced_batch(db, queries, add_up=True if queries in (TOTALLED, VISITS_TOTALLED) else None)
-    (plan,) = batch._priced.private.parts
+    batch = priced_batch(db, queries, add_up=True if queries in (TOTALLED, VISITS_TOTALLED, OF_JOIN) else None)
+    (plan,) = batch.priced.private.parts
     keys = [(a, b) for a in "pqr" for b in "xy"]
     moved = spent(plan, sums_of(db, plan, keys), sums_of(other, plan, keys), keys)
     charged = sum(event.cost.gaussian for event in plan.measuring)
@@ -210,8 +221,8 @@ def test_one_person_moves_groups_and_tables_by_at_most_what_is_charged(build, mo
 def releases(db, times, statements=range(4)):
     """Estimators of tables, by the real noise, of the same rows and the same selection; and the exact groups."""
     batch = priced_batch(db)
-    plan, session = batch._priced.private.parts[0], session_of(db)
-    receipt = session.ledger.charge(batch._priced.private.charge, analyst=None, question={"text": "test"})
+    plan, session = batch.priced.private.parts[0], session_of(db)
+    receipt = session.ledger.charge(batch.priced.private.charge, analyst=None, question={"text": "test"})
     with session.backend.snapshot() as snapshot:
         exact = snapshot.run(program(plan, session.backend.dialect, "0" * 32).first_pass)
     cell_keys = exact.exact_keys()
@@ -220,7 +231,7 @@ def releases(db, times, statements=range(4)):
     table = cell_keys.take(pa.array(kept))
     selected = SelectedKeys(table, np.ones(len(kept), bool), np.full(len(kept), 100.0), np.array(kept))
     counts = exact.exact_numbers("s0")[kept].astype(float)
-    views = {member.statement: member.inside(plan) for member in batch._priced.shared[0].members}
+    views = {member.statement: member.inside(plan) for member in batch.priced.shared[0].members}
     views = {number: view for number, view in views.items() if number in statements}
     for _ in range(times):
         finest = Estimator(measure(exact, selected, plan, receipt), plan)
@@ -309,7 +320,7 @@ def test_the_stated_noise_is_that_of_least_squares_by_matrices(build):
     """Five groups of a product of six: an exact solution by normal equations, from the variances of the plan."""
     db = build(STATEMENTS, OPEN, budget=BUDGET)
     ((keys, _, tables),) = releases(db, 1)
-    plan = priced_batch(db)._priced.private.parts[0]
+    plan = priced_batch(db).priced.private.parts[0]
     precision = np.eye(len(keys)) / plan.noisy_sums[0].noise.sigma ** 2
     for level in plan.levels:
         for cell in {tuple(key[i] for i in level.keys) for key in keys}:
@@ -426,7 +437,7 @@ def test_declared_tables_that_sharing_makes_worse_add_up_if_that_is_asked_for(bu
     catalog = PEOPLE.replace("max_rows: 6, max_rows_per_group: 2", "max_rows: 60, max_rows_per_group: 2")
     db = build(STATEMENTS, catalog, budget=BUDGET)
     queries = {key: f"SELECT {key}, COUNT(*) AS n FROM visits GROUP BY {key}" for key in "ab"}
-    assert priced_batch(db, queries)._priced.private.parts[0].marginal is None
+    assert priced_batch(db, queries).priced.private.parts[0].marginal is None
     batch = db.batch(queries, epsilon=3.0, add_up=True)
     assert sum(batch["a"]["n"]) == sum(batch["b"]["n"])
     again = db.sql(queries["a"], epsilon=3.0)
@@ -483,8 +494,8 @@ def test_a_statement_with_several_sets_of_groups_cannot_add_up(build):
 
 def test_where_groups_are_likely_to_be_small_tables_are_measured_apart(build, monkeypatch):
     """Two keys of thirty values each, of a table whose size nobody declared: eleven rows in a group."""
-    monkeypatch.setattr(batches, "PRICE_OF_ADDING_UP", math.inf)
+    monkeypatch.setattr(batch_pricing, "PRICE_OF_ADDING_UP", math.inf)
     sizes = {"": 2, ", size: 1000000": 1}
     for size, releases_ in sizes.items():
         db = build(SMALL, f"t: {{unit: u, unit_unique: true{size}}}", budget=BUDGET)
-        assert len(priced_batch(db, OF_SMALL)._priced.shared) == releases_
+        assert len(priced_batch(db, OF_SMALL).priced.shared) == releases_

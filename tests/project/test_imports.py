@@ -98,6 +98,7 @@ ANNOTATIONS = (
         ("session/batch_quote.py", "rich"): "imported where it is used",
         ("session/planning.py", "rich"): "imported where it is used",
         ("session/page.py", "rich"): "imported where it is used",
+        ("session/database.py", "hedgerow.session.bound_batch"): "the type of an option, and no question needs batches",
         ("answer/table.py", "pandas"): "an extra",
         ("answer/table.py", "polars"): "an extra",
         ("backends/postgres/held.py", "psycopg"): "an extra",

@@ -10,8 +10,8 @@ from hedgerow.answer import Answer, Batch
 from hedgerow.errors import charged
 from hedgerow.execution.request import Options, Parameters  # noqa: TC001 - their names are resolved at run time
 from hedgerow.ledger import BudgetView
-from hedgerow.session.batch import Weights  # noqa: TC001 - likewise
 from hedgerow.session.batch_quote import BatchQuote
+from hedgerow.session.bound_batch import Weights  # noqa: TC001 - likewise
 from hedgerow.session.connection import CatalogSource, LedgerSource, connect
 from hedgerow.session.database import Database
 from hedgerow.session.explain import Explanation

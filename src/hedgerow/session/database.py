@@ -26,8 +26,9 @@ from hedgerow.session.missing import all_missing
 if TYPE_CHECKING:
     from hedgerow.calibration.calibrate import Calibration, calibrate
     from hedgerow.publication.publication import Publication
-    from hedgerow.session.batch import Weights, ask_batch, quote_batch
+    from hedgerow.session.batch import ask_batch, quote_batch
     from hedgerow.session.batch_quote import BatchQuote
+    from hedgerow.session.bound_batch import Weights
     from hedgerow.session.explain import Explanation, explain_statement
     from hedgerow.session.forecast import Forecast, forecast_statements
     from hedgerow.session.planning import BudgetPlan, PlannedReport, plan_reports, read_plan

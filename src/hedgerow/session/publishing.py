@@ -15,7 +15,8 @@ from hedgerow.publication.contents import ALL, ALL_OR_NONE, NONE, report_of
 from hedgerow.publication.folder import require_writable
 from hedgerow.publication.keys import OwnerKey, new_key, public_file, read_key
 from hedgerow.publication.publication import Publication, publish_report
-from hedgerow.session.batch import Weights, ask_batch, naming
+from hedgerow.session.batch import ask_batch
+from hedgerow.session.bound_batch import Weights, naming
 from hedgerow.session.corridor import bind_statement
 from hedgerow.session.report import Queries, Report
 

@@ -19,8 +19,8 @@ from hedgerow.exchange import decode, encode, encode_params
 from hedgerow.execution.request import Options, Parameters
 from hedgerow.ledger import BudgetView
 from hedgerow.ledger.history import HistoryEntry, load_budget
-from hedgerow.session.batch import Weights
 from hedgerow.session.batch_quote import BatchQuote
+from hedgerow.session.bound_batch import Weights
 from hedgerow.session.database import Database
 from hedgerow.session.explain import Explanation, load_explanation
 from hedgerow.session.forecast import Forecast
