@@ -40,7 +40,7 @@ def saved(db, change, *, who=OWNER, begun=None, reload=None):
             text = files.text(OWNER, "people")
             await files.save(who, "people", text.replace(*change), expected=begun or text)
         finally:
-            await gateway.drain(1)
+            await gateway.admission.drain(1)
             access.close()
 
     changes = []

@@ -39,7 +39,7 @@ def served(db, work, **limits):
         try:
             return await work(gateway)
         finally:
-            await gateway.drain(5)
+            await gateway.admission.drain(5)
 
     return asyncio.run(run()), events
 
@@ -243,7 +243,7 @@ def test_draining_ends_what_runs_and_takes_nothing_new():
     async def work(gateway):
         running = gateway.submit(ADA, "people", "running", interface="http")
         await begun(slow, 1)
-        await gateway.drain(0.01)
+        await gateway.admission.drain(0.01)
         with pytest.raises(BackendError, match="cancelled"):
             await running.answer()
         with pytest.raises(BackendError) as caught:

@@ -15,8 +15,8 @@ import pytest
 
 from hedgerow.cli.serve import is_supervised
 from hedgerow.errors import CatalogError, LedgerError
+from hedgerow.service.admission import StatementEvent
 from hedgerow.service.configuration import CONSOLE_PORT, HTTP_PORT, WIRE_PORT, ledger_location, read_configuration
-from hedgerow.service.gateway import StatementEvent
 from hedgerow.service.monitoring import Metrics, RequestLog, ServiceHealth, request_id
 from hedgerow.service.server import notify
 

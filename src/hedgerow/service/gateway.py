@@ -1,34 +1,28 @@
 """The gateway: every statement of every interface (wire, HTTP, MCP, console) passes through it.
 
-It checks who may use which dataset, bounds the number of running and waiting statements, stops each at its time limit,
-and holds questions that an owner must approve. It decides nothing about privacy: the ledger admits each charge.
+It checks who may use which dataset. `admission` bounds the number of running and waiting statements, and stops each at
+its time limit; `approvals` holds questions that an owner must approve. None of them decides anything about privacy: the
+ledger admits each charge.
 """
 
 import asyncio
-import secrets
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Generic, TypeVar
 
 from hedgerow.answer import Answer, Batch
 from hedgerow.answer.plot import Errors
 from hedgerow.cancellation import Cancellation
-from hedgerow.errors import BackendError, HedgerowError, dump_error
 from hedgerow.execution.price_policy import sets_price
 from hedgerow.execution.request import Parameters
-from hedgerow.figures import finite
 from hedgerow.ledger import BudgetView, HistoryEntry, Ledger, Verification
-from hedgerow.owners_log import about, withheld
-from hedgerow.service.access.model import AccessStore, ApprovalRequest, Identity, RequestState, Role
+from hedgerow.service.access.model import AccessStore, Identity, Role
 from hedgerow.service.access.rights import require_owner
+from hedgerow.service.admission import Admission, StatementCall, StatementEvent, ignore
+from hedgerow.service.approvals import A, AskedQuestion, ask_if_allowed
 from hedgerow.service.caps import LiveCaps
-from hedgerow.service.errors import AccessError, ApprovalError, BusyError
-from hedgerow.service.statement_queue import ServiceLimits, StatementQueue
+from hedgerow.service.errors import AccessError
+from hedgerow.service.statement_queue import ServiceLimits
 from hedgerow.session.batch_quote import BatchQuote
 from hedgerow.session.database import Database
 from hedgerow.session.explain import Explanation
@@ -39,56 +33,9 @@ from hedgerow.session.stored import options_of, stored_answer
 from hedgerow.session.tables import Description, TableList
 
 T = TypeVar("T")
-A = TypeVar("A", bound=Answer | Batch)
-
-MAXIMUM_PENDING = 100
-"""Number of questions of one analyst on one dataset that may wait for an owner's decision."""
-
-KNOWN_SECONDS = 1.0
-"""Seconds for which a looked-up account is cached."""
 
 MAXIMUM_VIEWS = 1000
 """Number of cached views. A view is one dataset for one analyst, with the plans of its last statements."""
-
-
-@dataclass(frozen=True, slots=True)
-class StatementEvent:
-    """Outcome of one statement, for logs and metrics. Nothing in it depends on private rows.
-
-    Attributes:
-        interface: "wire", "http", "mcp" or "console".
-        dataset: Name of the dataset.
-        analyst: Name of the analyst.
-        kind: "query", "batch", "quote", "describe", …
-        outcome: "ok", or the code of the error.
-        seconds: Time from its arrival to its end.
-        epsilon: The charge.
-        reused: True if the answer had been paid for before.
-    """
-
-    interface: str
-    dataset: str
-    analyst: str
-    kind: str
-    outcome: str
-    seconds: float
-    epsilon: float = 0.0
-    reused: bool = False
-
-
-def ignore(event: StatementEvent) -> None:
-    """Discard an event."""
-
-
-@dataclass(frozen=True, slots=True)
-class AskedQuestion(Generic[A]):
-    """A question or a batch: what a request for approval shows of it, and the functions that price and ask it."""
-
-    text: str
-    params: Any
-    options: Mapping[str, Any]
-    price: Callable[[], Quote | BatchQuote]
-    ask: Callable[[], A]
 
 
 class RunningStatement(Generic[A]):
@@ -124,26 +71,9 @@ class Gateway:
     ) -> None:
         self.access = access
         self.limits = limits
+        self.admission = Admission(access, limits, _live_caps(databases), observe)
         self._databases = dict(databases)
-        self._caps = _live_caps(databases)
-        self._observe = observe
         self._views: dict[tuple[str, str, str | None], Database] = {}
-        self._threads = ThreadPoolExecutor(limits.workers, thread_name_prefix="hedgerow-statement")
-        self._queue = StatementQueue(limits)
-        self._running: set[Cancellation] = set()
-        self._known: dict[str, tuple[float, bytes | None]] = {}
-        self._draining = False
-
-    @property
-    def running(self) -> int:
-        """Number of statements that run or wait."""
-        return len(self._running)
-
-    @property
-    def load(self) -> tuple[int, int]:
-        """Number of statements that run, and of those that wait for a worker."""
-        running = self._queue.running
-        return running, len(self._running) - running
 
     def datasets(self, identity: Identity) -> list[str]:
         """Return the names of the datasets that an identity may use."""
@@ -239,8 +169,10 @@ class Gateway:
             )
         cancellation = Cancellation()
         seconds = min(timeout or self.limits.statement_timeout, self.limits.statement_timeout)
-        call = GatewayCall(identity, dataset, interface, kind, seconds)
-        run = self._run(call, database, partial(self._ask, identity, dataset, question), cancellation)
+        call = StatementCall(identity, dataset, interface, kind, seconds)
+        allowed = self.limits.approval_epsilon.get(dataset)
+        work = partial(ask_if_allowed, self.access, identity, dataset, question, allowed)
+        run = self.admission.run(call, database, work, cancellation)
         return RunningStatement(asyncio.ensure_future(run), cancellation)
 
     async def quote(
@@ -324,7 +256,7 @@ class Gateway:
     async def is_capped(self, identity: Identity, dataset: str) -> bool:
         """Return True if a cap limits what an identity may spend on a dataset."""
         session = self.view(identity, dataset)._session  # noqa: SLF001 - of a database that is ours
-        await self._read_caps(dataset)
+        await self.admission.read_caps(dataset)
         return session.ledger.is_capped(identity.name)
 
     def tables(self, identity: Identity, dataset: str) -> TableList:
@@ -407,195 +339,22 @@ class Gateway:
         own = self.view(identity, dataset)
         return own if identity.role is Role.ANALYST else self._databases[dataset]
 
-    def report_refused_login(self, interface: str) -> None:
-        """Report a login that failed. It has no name: some type a password in its place."""
-        self._observe(StatementEvent(interface, "", "", "login", "login-refused", 0.0))
-
-    async def drain(self, seconds: float) -> None:
-        """Accept no new statements, wait for those that run, and stop those that still run after some seconds."""
-        self._draining = True
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._queue.idle()
-        for cancellation in list(self._running):
-            cancellation.request()
-        await self._queue.idle()
-        self._threads.shutdown(wait=False)
-
     async def replace(self, databases: Mapping[str, Database]) -> None:
         """Replace the databases, and close the old ones once their statements have ended."""
         old = [database for name, database in self._databases.items() if databases.get(name) is not database]
-        self._databases, self._views, self._caps = dict(databases), {}, _live_caps(databases)
-        await self._queue.idle(before_now=True)
+        self._databases, self._views, self.admission.caps = dict(databases), {}, _live_caps(databases)
+        await self.admission.idle()
         for database in old:
             await asyncio.to_thread(database.close)
-
-    def _ask(self, identity: Identity, dataset: str, question: AskedQuestion[A]) -> A:
-        """Answer a question in this thread, if its price needs no approval or an owner has approved it."""
-        allowed, granted = self.limits.approval_epsilon.get(dataset), None
-        if allowed is not None and identity.role is not Role.OWNER:
-            granted = self._require_approval(identity, dataset, question, allowed)
-        try:
-            return question.ask()
-        except HedgerowError as error:
-            if granted is not None and dump_error(error)["charged"] is False:
-                self.access.restore(granted)
-            raise
-
-    def _require_approval(
-        self, identity: Identity, dataset: str, question: AskedQuestion[Any], allowed: float
-    ) -> str | None:
-        """Allow a question that costs at most `allowed`, or that an owner granted; otherwise turn it into a request.
-
-        Return the id of the granted request that is used up by it, if there is one.
-        """
-        quote = question.price()
-        if quote.reused or quote.charge.epsilon <= allowed:
-            return None
-        key = dataset, identity.name, question.text, _plain(question.params), _plain(dict(question.options))
-        own = self.access.requests(dataset, analyst=identity.name)
-        known = [request for request in own if request.asks(*key)]
-        for request in known:
-            if request.state is RequestState.GRANTED and self.access.use(request.id):
-                return request.id
-        waiting = next((request for request in known if request.state is RequestState.PENDING), None)
-        if waiting is None:
-            if sum(request.state is RequestState.PENDING for request in own) >= MAXIMUM_PENDING:
-                raise BusyError(
-                    f"{MAXIMUM_PENDING} of your questions already wait for the owner's decision.",
-                    code="too-many-requests",
-                    hint="Ask again when some are decided, or ask with a smaller epsilon.",
-                )
-            price = _plain(quote.to_dict())
-            waiting = ApprovalRequest(secrets.token_hex(8), *key, price, datetime.now(UTC))
-            self.access.create_request(waiting)
-        raise ApprovalError(
-            f"The question would cost epsilon {quote.charge.epsilon:.3g}; above {allowed:g} the owner decides. It is "
-            f"now request {waiting.id}, and nothing was charged.",
-            request_id=waiting.id,
-            hint="Ask again once it is granted, or ask with a smaller epsilon.",
-        )
 
     async def _free(
         self, identity: Identity, dataset: str, interface: str, kind: str, database: Database, work: Callable[[], T]
     ) -> T:
         """Run free work, with the limits of a statement."""
-        call = GatewayCall(identity, dataset, interface, kind, self.limits.statement_timeout)
-        return await self._run(call, database, work, Cancellation())
-
-    async def _run(
-        self, call: "GatewayCall", database: Database, work: Callable[[], T], cancellation: Cancellation
-    ) -> T:
-        """Run `work` in a thread when a worker is free, and report its outcome."""
-        began, result, outcome, paid = time.monotonic(), None, "internal", None
-        self._running.add(cancellation)
-        try:
-            if self._draining:
-                raise BackendError("The service is shutting down.", code="shutting-down", hint="Ask again in a while.")
-            await self._require_account(call.identity)
-            await self._read_caps(call.dataset)
-            async with self._queue.slot(call.identity.name, call.seconds):
-                left = call.seconds - (time.monotonic() - began)
-                result = await self._in_thread(database, work, cancellation, left)
-            outcome = "ok"
-        except HedgerowError as error:
-            outcome, paid = error.code, error.receipt
-            raise
-        except asyncio.CancelledError:
-            outcome = "cancelled"
-            raise
-        else:
-            return result
-        finally:
-            self._running.discard(cancellation)
-            paid = result.receipt if isinstance(result, Answer | Batch) else paid
-            epsilon = 0.0 if paid is None else paid.charge.epsilon
-            reused = isinstance(result, Answer | Batch) and result.receipt.reused
-            name, seconds = call.identity.name, time.monotonic() - began
-            self._observe(
-                StatementEvent(call.interface, call.dataset, name, call.kind, outcome, seconds, epsilon, reused)
-            )
-
-    async def _require_account(self, identity: Identity) -> None:
-        """Refuse a caller whose account was removed, or whose credentials were replaced, since the login."""
-        if identity.issued is None:
-            return
-        expires, issued = self._known.get(identity.name, (0.0, None))
-        if time.monotonic() >= expires or issued != identity.issued:
-            account = await asyncio.to_thread(self.access.account, identity.name)
-            issued = None if account is None else account.identity.issued
-            while len(self._known) >= MAXIMUM_VIEWS:
-                del self._known[next(iter(self._known))]
-            self._known[identity.name] = time.monotonic() + KNOWN_SECONDS, issued
-        if issued != identity.issued:
-            raise AccessError(
-                "The account was removed, or its credentials were replaced.", code="login-refused", hint="Log in again."
-            )
-
-    async def _read_caps(self, dataset: str) -> None:
-        """Apply the caps that the catalog's file has now, so that a cap holds from the next statement on."""
-        caps = self._caps.get(dataset)
-        if caps is not None and caps.stale:
-            await asyncio.to_thread(caps.refresh)
-
-    async def _in_thread(
-        self, database: Database, work: Callable[[], T], cancellation: Cancellation, seconds: float
-    ) -> T:
-        """Run `work` in a thread; cancel it after some seconds.
-
-        Privacy: an exception that is not ours is not shown, because its message could quote private values. It goes to
-        the owner's log.
-        """
-
-        def cancellable() -> T:
-            try:
-                with cancellation.active():
-                    return work()
-            except HedgerowError:
-                raise
-            except Exception as error:  # noqa: BLE001 - see above
-                with about(database.owners_log):
-                    raise withheld(error) from None
-
-        loop = asyncio.get_running_loop()
-        deadline = loop.call_later(seconds, cancellation.request)
-        try:
-            return await loop.run_in_executor(self._threads, cancellable)
-        except BackendError as error:
-            if error.code != "cancelled" or loop.time() < deadline.when():
-                raise
-            raise BackendError(
-                "The statement took longer than the service allows, and was stopped.",
-                code="statement-timeout",
-                hint="Ask about fewer rows, or ask the owner for a longer statement_timeout.",
-                receipt=error.receipt,
-            ) from None
-        finally:
-            deadline.cancel()
+        call = StatementCall(identity, dataset, interface, kind, self.limits.statement_timeout)
+        return await self.admission.run(call, database, work, Cancellation())
 
 
 def _live_caps(databases: Mapping[str, Database]) -> dict[str, LiveCaps]:
     sessions = {name: database._session for name, database in databases.items()}  # noqa: SLF001 - databases of ours
     return {name: LiveCaps(session.ledger, session.catalog.path) for name, session in sessions.items()}
-
-
-@dataclass(frozen=True, slots=True)
-class GatewayCall:
-    """One call: the caller, the interface it came through, and its time limit."""
-
-    identity: Identity
-    dataset: str
-    interface: str
-    kind: str
-    seconds: float
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401 - plain JSON
-    """Return parameters, options or a quote as plain JSON: other values become their text."""
-    if isinstance(value, Mapping):
-        return {str(name): _plain(part) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    if isinstance(value, float):
-        return finite(value)
-    return value if isinstance(value, str | int | bool | None) else str(value)

@@ -23,7 +23,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from hedgerow.errors import CatalogError, HedgerowError
 from hedgerow.ledger import BudgetView
-from hedgerow.service.gateway import StatementEvent
+from hedgerow.service.admission import StatementEvent
 
 INTERFACES = ("wire", "http", "mcp", "console")
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)

@@ -21,8 +21,9 @@ from hedgerow.catalog import bind_catalog, load_catalog
 from hedgerow.errors import CatalogError, HedgerowError
 from hedgerow.ledger.base import ANONYMOUS
 from hedgerow.service.access import open_access
+from hedgerow.service.admission import StatementEvent
 from hedgerow.service.configuration import Configuration, DatasetSettings, TlsFiles
-from hedgerow.service.gateway import Gateway, StatementEvent
+from hedgerow.service.gateway import Gateway
 from hedgerow.service.http.app import HttpListener
 from hedgerow.service.http.authentication import OidcSettings
 from hedgerow.service.monitoring import Check, Metrics, RequestLog, ServiceHealth
@@ -106,7 +107,7 @@ class Server:
         access.observe_change = self._log.observe_change
         self._databases = await asyncio.to_thread(open_datasets, configuration.datasets)
         parts.push_async_callback(self._close_databases)
-        metrics = Metrics(lambda: gateway.load, self._budgets)
+        metrics = Metrics(lambda: gateway.admission.load, self._budgets)
         gateway = Gateway(self._databases, access, configuration.limits, observe=partial(self._observe, metrics))
         checks: dict[str, Check] = {
             "ledger": partial(asyncio.to_thread, self._read_ledgers),
@@ -147,13 +148,13 @@ class Server:
 
     async def _drain(self, gateway: Gateway) -> None:
         """Wait for running statements, and stop them when their time is over or the signal comes again."""
-        patient = asyncio.ensure_future(gateway.drain(self._configuration.grace))
+        patient = asyncio.ensure_future(gateway.admission.drain(self._configuration.grace))
         hurry = asyncio.ensure_future(self._hurry.wait())
         await asyncio.wait({patient, hurry}, return_when=asyncio.FIRST_COMPLETED)
         hurry.cancel()
         if not patient.done():
             patient.cancel()
-            await gateway.drain(0)
+            await gateway.admission.drain(0)
 
     def _begin_reload(self, gateway: Gateway) -> None:
         task = asyncio.ensure_future(self._reload(gateway))

@@ -90,7 +90,7 @@ class Service:
         return self.call("POST", f"/v1/datasets/{dataset}/{route}", {"sql": sql, **fields}, by=by, headers=headers)
 
     def close(self):
-        self.run(self.gateway.drain(5))
+        self.run(self.gateway.admission.drain(5))
         self.run(self.listener.stop(5))
         self._end()
 

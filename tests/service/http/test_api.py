@@ -326,7 +326,7 @@ def test_a_granted_question_that_is_not_charged_stays_granted(approving):
 
 def test_an_analyst_cannot_fill_the_owners_list(approving, monkeypatch):
     waiting = len(approving.call("GET", "/v1/requests?state=pending").content["requests"])
-    monkeypatch.setattr("hedgerow.service.gateway.MAXIMUM_PENDING", waiting + 1)
+    monkeypatch.setattr("hedgerow.service.approvals.MAXIMUM_PENDING", waiting + 1)
     queries = [f"SELECT COUNT(*) AS n FROM patients WHERE age < {age}" for age in (51, 52)]
     statuses = [approving.ask(query, options={"epsilon": 2}).status for query in queries]
     assert statuses == [403, 429]
@@ -373,7 +373,7 @@ def test_a_client_that_goes_away_cancels_its_statement(service, monkeypatch):
         client.sendall(f"{head}Authorization: Bearer {service.tokens['ada']}\r\n\r\n".encode() + body)
         reached.wait()
     cancelled.wait()
-    service.run(service.gateway._queue.idle())
+    service.run(service.gateway.admission._queue.idle())
     assert service.call("GET", f"{DATASET}/history").content["history"][-1]["status"] == "failed"
 
 

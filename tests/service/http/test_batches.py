@@ -30,7 +30,7 @@ def running(open_service):
     events = []
     limits = ServiceLimits(approval_epsilon={"hospital": 1.0})
     with open_service(limits=limits) as service:
-        service.events, service.gateway._observe = events, events.append
+        service.events, service.gateway.admission._observe = events, events.append
         yield service
 
 

@@ -223,7 +223,7 @@ def test_a_service_that_is_too_busy_says_when_to_come_back(service, monkeypatch)
     def full(*_):
         raise BusyError("Too many statements are waiting.", hint="Ask again in a moment.")
 
-    monkeypatch.setattr(service.gateway._queue, "_admit", full)
+    monkeypatch.setattr(service.gateway.admission._queue, "_admit", full)
     refused = service.ask(COUNT)
     assert (refused.status, refused.content["code"]) == (429, "too-busy")
     assert int(refused.headers["Retry-After"]) > 0

@@ -139,5 +139,5 @@ def test_a_call_that_the_client_cancels_cancels_its_statement(service, monkeypat
         await asyncio.to_thread(cancelled.wait)
 
     spoken(service, work)
-    service.run(service.gateway._queue.idle())
+    service.run(service.gateway.admission._queue.idle())
     assert service.call("GET", "/v1/datasets/hospital/history", by="robot").content["history"][-1]["status"] == "failed"

@@ -91,7 +91,7 @@ class Server:
         async def stop():
             await self.plain.stop(5)
             await self.encrypted.stop(5)
-            await self.gateway.drain(5)
+            await self.gateway.admission.drain(5)
             await self.shadow.stop()
 
         self.run(stop())

@@ -79,7 +79,7 @@ def test_control_c_cancels_the_statement(server, gate):
 async def _cancelled(server):
     """Wait until a running statement was told to stop."""
     for _ in range(1000):
-        if any(statement.requested for statement in server.gateway._running):
+        if any(statement.requested for statement in server.gateway.admission._running):
             return True
         await asyncio.sleep(0.02)
     return False

@@ -318,7 +318,7 @@ def test_a_statement_timeout_of_the_client_ends_a_private_statement(connection, 
 
     def open_when_time_is_over():
         while not ended.wait(0.01):
-            if any(statement.requested for statement in list(server.gateway._running)):
+            if any(statement.requested for statement in list(server.gateway.admission._running)):
                 gate.opened.set()
 
     connection.execute("SET statement_timeout = '100ms'")

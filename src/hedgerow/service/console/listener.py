@@ -283,7 +283,7 @@ class ConsoleListener(UvicornListener):
         api: str | None = None,
         reload: Reload | None = None,
     ) -> None:
-        sessions = Sessions(access, close_pages, partial(gateway.report_refused_login, "console"))
+        sessions = Sessions(access, close_pages, partial(gateway.admission.report_refused_login, "console"))
         application = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
         application.include_router(sign_in_routes(sessions, secure=tls is not None))
         application.include_router(asset_routes())

@@ -137,7 +137,7 @@ async def _our_error(request: Request, error: Exception) -> Response:
         raise error
     if error.code == "login-refused":
         interface = mcp.INTERFACE if request.url.path == mcp.PATH else routes.INTERFACE
-        request.app.state.parts.gateway.report_refused_login(interface)
+        request.app.state.parts.gateway.admission.report_refused_login(interface)
     return problem_response(error)
 
 

@@ -12,8 +12,9 @@ from starlette.requests import Request
 
 from hedgerow.errors import BackendError, HedgerowError, ParameterError
 from hedgerow.service.access.model import AccessStore, Identity
+from hedgerow.service.approvals import A
 from hedgerow.service.errors import ServiceError
-from hedgerow.service.gateway import A, Gateway, RunningStatement
+from hedgerow.service.gateway import Gateway, RunningStatement
 from hedgerow.service.http.authentication import Authenticator
 from hedgerow.service.http.responses import JSON, chosen_format
 from hedgerow.service.monitoring import Metrics, ServiceHealth

@@ -197,7 +197,7 @@ class WireListener:
     ) -> None:
         self.tls = tls
         self.limits = limits or WireLimits()
-        self.login = Login(access, Throttle(), partial(gateway.report_refused_login, "wire"))
+        self.login = Login(access, Throttle(), partial(gateway.admission.report_refused_login, "wire"))
         """Checks names and passwords."""
         self._gateway = gateway
         self._shadow = shadow
