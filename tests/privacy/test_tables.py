@@ -385,6 +385,15 @@ def test_no_group_of_fewer_than_the_minimum_is_in_a_table(build):
     assert batch["all"]["n"] == [1000]
 
 
+def test_the_tables_of_a_join_have_the_limits_of_the_one_in_which_a_person_is_in_most_groups(build):
+    """Nobody has more than two visits in a group, so that all 1275 visits of listed people count."""
+    db = build(STATEMENTS, PEOPLE, min_frequency=10, budget=BUDGET)
+    batch = db.batch(OF_JOIN, epsilon=500.0, add_up=True)
+    [total] = batch["all"]["n"]
+    assert abs(total - 1275) < 20
+    assert sum(batch["region"]["n"]) == sum(batch["ward"]["n"]) == total
+
+
 def test_shares_and_totals_over_windows_have_exact_bars(db):
     db.batch(QUERIES, epsilon=6.0, add_up=True)
     share = db.sql(

@@ -240,6 +240,13 @@ FAULTS = (
         (TABLES,),
     ),
     Fault(
+        "tables-of-the-same-groups-with-the-limits-of-fewest-groups",
+        "privacy/batch.py",
+        "limits=max((one.limits for one in by_keys)",
+        "limits=min((one.limits for one in by_keys)",
+        (TABLES,),
+    ),
+    Fault(
         "tables-of-the-same-groups-uncharged",
         "privacy/tables.py",
         "            events += event\n",

@@ -11,8 +11,23 @@ KEYS = "release/test_selection.py"
 DRAWN = "release/test_drawn.py"
 RECEIPTS = "release/test_receipts.py"
 ONE_KEY = "compile/test_one_key.py"
+LATTICE = "release/test_lattice.py"
 
 FAULTS = (
+    Fault(
+        "sums-of-values-off-their-lattice",
+        "release/lattice.py",
+        "np.round(cells / step) * step + 0.0",
+        "cells + 0.0",
+        (LATTICE,),
+    ),
+    Fault(
+        "lattice-too-fine-for-the-total",
+        "release/lattice.py",
+        "of_total - BITS, FINEST",
+        "FINEST",
+        (LATTICE,),
+    ),
     Fault(
         "scale-halved-when-drawn",
         "release/draw.py",
