@@ -10,7 +10,9 @@ from tests.internals import session_of
 
 import hedgerow as hr
 from hedgerow.backends.results import stop_after
-from hedgerow.cancellation import Cancellation
+from hedgerow.cancellation import Cancellation, active_cancellation
+from hedgerow.session import job as job_module
+from hedgerow.session.job import wait_for
 
 CATALOG = """
 dataset: d
@@ -212,3 +214,26 @@ def test_cancelling_a_task_tells_what_became_of_the_charge(db, gate, monkeypatch
     (note,) = asyncio.run(ask())
     assert said in note
     assert db.budget.queries == 1
+
+
+@pytest.mark.parametrize("begun", [True, False])
+def test_an_interrupt_while_the_thread_begins_stops_the_statement_first(monkeypatch, begun):
+    """The main thread waits for a new thread to begin, and a signal may come just then."""
+    ended = []
+
+    class Interrupted(threading.Thread):
+        def start(self):
+            if begun:
+                super().start()
+            raise KeyboardInterrupt
+
+    def ask():
+        stopped = threading.Event()
+        with active_cancellation().calling(stopped.set):
+            assert stopped.wait(60)
+        ended.append(True)
+
+    monkeypatch.setattr(job_module.threading, "Thread", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        wait_for(ask)
+    assert ended == [True] * begun

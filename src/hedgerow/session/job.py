@@ -3,21 +3,31 @@
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, wait
+from itertools import count
 from typing import Generic, TypeVar
 
 from hedgerow.cancellation import Cancellation
 
 Result = TypeVar("Result")
 
+ATTEMPTS = 10
+"""Number of requests, a tenth of a second apart, after which a thread that has not begun never will."""
+
 
 class Job(Generic[Result]):
     """A statement that runs in a thread of its own: what `db.submit` returns."""
 
-    def __init__(self, ask: Callable[[], Result]) -> None:
+    def __init__(self, ask: Callable[[], Result], *, start: bool = True) -> None:
         self._cancellation = Cancellation()
         self.future: Future[Result] = Future()
         """The same as a future of `concurrent.futures`, which cannot cancel it."""
-        threading.Thread(target=self._run, args=(ask,), name="hedgerow-job").start()
+        self._thread = threading.Thread(target=self._run, args=(ask,), name="hedgerow-job")
+        if start:
+            self.start()
+
+    def start(self) -> None:
+        """Run the statement. An interrupt may reach this thread while the other one begins."""
+        self._thread.start()
 
     def _run(self, ask: Callable[[], Result]) -> None:
         self.future.set_running_or_notify_cancel()
@@ -57,16 +67,27 @@ def wait_for(ask: Callable[[], Result]) -> Result:
 
     In the main thread, an engine that computes would notice the interrupt only at its end.
     """
-    job = Job(ask)
+    job = Job(ask, start=False)
     try:
+        job.start()
         while not job.done():
             wait([job.future], timeout=1)  # with a timeout: the signal may reach another thread, and not wake this one
         return job.result()
     except KeyboardInterrupt as interrupt:
-        while not job.done():
-            job.cancel()  # more than once: an engine forgets a request that comes between two of its statements
-            wait([job.future], timeout=0.1)
-        error = job.future.exception()
+        _stop(job)
+        error = job.future.exception() if job.done() else None
         interrupt.receipt = getattr(error, "receipt", None)  # type: ignore[attr-defined]
         interrupt.repeatable = getattr(error, "repeatable", False)  # type: ignore[attr-defined]
         raise
+
+
+def _stop(job: Job[Result]) -> None:
+    """Cancel a statement until it has ended; wait a second for a thread that has not begun.
+
+    More than one request: an engine forgets one that comes between two of its statements.
+    """
+    for attempt in count():
+        if job.done() or (attempt >= ATTEMPTS and not job.future.running()):
+            return
+        job.cancel()
+        wait([job.future], timeout=0.1)
