@@ -65,7 +65,7 @@ def answers(source, names, folder):
 
 
 def rounded(actual):
-    return [[[cell if isinstance(cell, str) else round(cell, -1) for cell in row] for row in rows] for rows in actual]
+    return [[[cell if isinstance(cell, str) else round(cell, -2) for cell in row] for row in rows] for rows in actual]
 
 
 @pytest.mark.parametrize("names", HOSTILE, ids=lambda names: names["customers"])
