@@ -320,6 +320,18 @@ def test_a_changed_record_of_spending_is_found_although_it_is_signed(copy, town,
     assert "chain" in failed(copy)
 
 
+def test_a_charge_without_amounts_cannot_hide_as_another_kind(copy):
+    def hide(lines):
+        charge = next(line for line in lines if line["kind"] == "charged")
+        charge.update(kind="gift", public={})
+
+    chain = copy / "ledger.jsonl"
+    load_links(chain.read_text(encoding="ascii"))
+    rewrite_chain(copy, hide)
+    with pytest.raises(ValueError, match="is not a link of a chain"):
+        load_links(chain.read_text(encoding="ascii"))
+
+
 def test_a_chain_that_was_forged_from_its_beginning_contradicts_an_earlier_release(town, release, copy):
     """Only somebody who kept an earlier release can find that the owner began a new history."""
     rewrite_chain(copy, less_charged)
@@ -397,6 +409,8 @@ def test_a_chain_that_begins_with_an_amount_is_found(copy, town):
     [
         (1, {"epsilon": 0.01}, ["budget"]),
         (1, {"refresh": timedelta(days=2).total_seconds()}, ["budget"]),
+        (1, {"lifetime": {"epsilon": 0.01, "delta": 1e-9}}, ["budget"]),
+        (1, {"lifetime": {"epsilon": 1e3, "delta": 1e-2}}, []),
         (None, {}, ["budget"]),
         (1, {}, []),
     ],

@@ -55,7 +55,7 @@ FAULTS = (
         "privacy/gaussian.py",
         "moved = Fraction(bounding.l2_squared) * step * step",
         "moved = step * step",
-        (NEIGHBOURS,),
+        (PRECISION, NEIGHBOURS),
     ),
     Fault(
         "selection-noise-for-one-key",
