@@ -287,6 +287,25 @@ def test_sums_have_all_their_digits(tmp_path):
     assert backend.public(Query(f"SELECT {none} AS n FROM t", ("n",), (), (pa.int64(),))).to_pylist() == [{"n": None}]
 
 
+@pytest.mark.parametrize("one", [1, 2, 2**30])
+def test_full_weights_keep_all_digits_of_small_and_large_sums(tmp_path, one):
+    edge = (2**63 - 1) // one
+    sums = [0, 1, -1, edge, -edge, edge + 1, -edge - 1, 2**63 - 1, -(2**63), 2**63, -(2**63) - 1, 3 * 2**63, 2**90]
+    backend = opened(tmp_path / "t.db", "CREATE TABLE t (x INTEGER)", "INSERT INTO t VALUES (1)")
+    integers = {f"a{place}": backend.dialect.weighed(_digits(whole), one, "0") for place, whole in enumerate(sums)}
+    shown = ", ".join(f"{text} AS {name}" for name, text in integers.items())
+    with backend.snapshot() as snapshot:
+        actual = snapshot.run(Query(f"SELECT {shown} FROM t", (), tuple(integers)))
+    assert [actual.exact_integers(name).tolist()[0] for name in integers] == [whole * one for whole in sums]
+
+
+def _digits(whole):
+    """A sum as SQLite has it: an integer, or its digits as text beyond 64 bits."""
+    if whole == -(2**63):
+        return f"({whole + 1} - 1)"
+    return f"({whole})" if -(2**63) < whole < 2**63 else f"'{whole}'"
+
+
 KEYS = [
     ("REAL", Type.FLOAT, ["'NaN'", "9e999", "-9e999", "0.1", "NULL", "1e22"]),
     ("DECIMAL(9,2)", Type.DECIMAL, ["0.07", "12", "-3.5", "NULL"]),

@@ -235,9 +235,12 @@ class SQLiteDialect(Dialect):
         return f"{PREFIX}product_total({left}, {right}) FILTER (WHERE {left} IS NOT NULL)"
 
     def weighed(self, whole: str, one: int, lost: str) -> str:
-        """`whole` times `one` minus `lost`, by a function of ours where it may exceed 64 bits."""
+        """`whole` times `one` minus `lost`, by a function of ours where it may exceed 64 bits.
+
+        A cast of text beyond 64 bits gives the largest integer, which is out of range unless `one` is 1.
+        """
         computed = f"{PREFIX}weighed({whole}, {one}, {lost})"
-        if lost != "0":
+        if lost != "0" or one == 1:
             return computed
         number, maximum = f"CAST({whole} AS INTEGER)", (2**63 - 1) // one
         return f"CASE WHEN {number} BETWEEN -{maximum} AND {maximum} THEN {number} * {one} ELSE {computed} END"
